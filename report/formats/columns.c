@@ -2,8 +2,11 @@
 // What each column of columns.def gets from its row, and the lists and objects inside rows.
 #include "report/formats/columns.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analysis/symbols/system_calls.h"
 #include "analysis/waits/code_keys.h"
@@ -83,28 +86,39 @@ __attribute__((format(printf, 2, 3))) static const char *printed(struct crit_val
 }
 
 /* Groups of MPI calls the user left out. */
-static json_t *calls_off_of(const struct crit_results *results)
+static void put_calls_off(struct crit_json_stream *json, const struct crit_results *results)
 {
-	json_t *names = json_array();
-
+	crit_json_array(json);
 	for (unsigned int group = 1; group < CRIT_GROUP_COUNT; group++)
 		if (results->omitted >> group & 1)
-			(void)json_array_append_new(names, json_string(crit_group_name(group)));
-	return names;
+			crit_json_text(json, crit_group_name(group), SIZE_MAX);
+	crit_json_close(json);
 }
 
-static json_t *named_of(const struct crit_summary *summary)
+static void put_named(struct crit_json_stream *json, const struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
 	const size_t count = lost->named_count < CRIT_NAMED_MAX ? lost->named_count
 								: CRIT_NAMED_MAX;
 
-	return crit_rows_json(summary, CRIT_TABLE_NAMED, lost->named, count);
+	crit_rows_json(json, summary, CRIT_TABLE_NAMED, lost->named, count);
 }
 
-static json_t *text_or_null(const char *words)
+static void put_number(struct crit_json_stream *json, bool is_known, uint64_t number)
 {
-	return words ? crit_json_text(words, SIZE_MAX) : json_null();
+	if (is_known)
+		crit_json_integer(json, (int64_t)number);
+	else
+		crit_json_null(json);
+}
+
+static uint64_t sum_waited_ns(const struct crit_waited *waited)
+{
+	uint64_t sum_ns = 0;
+
+	for (int part = 0; part < CRIT_PART_COUNT; part++)
+		sum_ns += waited->part_ns[part];
+	return sum_ns;
 }
 
 /* A call that bounds a cause, and its place. */
@@ -126,140 +140,152 @@ static const char *cause_call_name(uint16_t call)
 	}
 }
 
-static json_t *cause_call_of(uint16_t call, const struct crit_source_location *place)
+static void put_cause_call(struct crit_json_stream *json, uint16_t call,
+			   const struct crit_source_location *place)
 {
 	const bool is_block = call == CRIT_CODE_BLOCKED;
 	const bool has_place = !is_block && !crit_cause_is_phase(call);
-	json_t *row = json_object();
 
-	(void)json_object_set_new(row, "call", json_string(cause_call_name(call)));
-	(void)json_object_set_new(
-		row, "system_call",
-		text_or_null(is_block ? crit_system_call_name((int)place->offset - 1) : NULL));
-	(void)json_object_set_new(row, "function", text_or_null(place->function));
-	(void)json_object_set_new(row, "file", text_or_null(place->file));
-	(void)json_object_set_new(row, "line",
-				  place->line ? json_integer(place->line) : json_null());
-	(void)json_object_set_new(row, "module", text_or_null(place->module));
-	(void)json_object_set_new(
-		row, "offset", has_place ? json_integer((json_int_t)place->offset) : json_null());
-	return row;
+	crit_json_object(json);
+	crit_json_text(crit_json_key(json, "call"), cause_call_name(call), SIZE_MAX);
+	crit_json_text(crit_json_key(json, "file"), place->file, SIZE_MAX);
+	crit_json_text(crit_json_key(json, "function"), place->function, SIZE_MAX);
+	put_number(crit_json_key(json, "line"), place->line, place->line);
+	crit_json_text(crit_json_key(json, "module"), place->module, SIZE_MAX);
+	put_number(crit_json_key(json, "offset"), has_place, place->offset);
+	crit_json_text(crit_json_key(json, "system_call"),
+		       is_block ? crit_system_call_name((int)place->offset - 1) : NULL, SIZE_MAX);
+	crit_json_close(json);
 }
 
-static json_t *cause_place_of(const struct crit_summary *summary,
-			      const struct crit_cause_row *place)
+static void put_row(struct crit_json_stream *json, const struct crit_summary *summary,
+		    enum crit_table table, const void *at)
 {
-	return crit_row_json(&CRIT_ROW(summary, place), CRIT_TABLE_LATE_PLACE);
+	crit_row_json(json, &CRIT_ROW(summary, at), table);
 }
 
-static json_t *who_of(const struct crit_summary *summary, const struct crit_who *who)
+/* A region, or null: outside all. */
+static void put_region(struct crit_json_stream *json, const struct crit_who_region *region)
 {
-	return crit_row_json(&CRIT_ROW(summary, who), CRIT_TABLE_WHO);
+	if (region->call)
+		put_cause_call(json, region->call, &region->place);
+	else
+		crit_json_null(json);
 }
 
-static json_t *members_of(const struct crit_summary *summary, const struct crit_knot_row *row)
+static void put_members(struct crit_json_stream *json, const struct crit_summary *summary,
+			const struct crit_knot_row *row)
 {
-	json_t *members = json_array();
-
+	crit_json_array(json);
 	for (size_t v = 0; v < row->graph->vertex_count; v++)
 		if (row->graph->vertices[v].knot == row->knot)
-			(void)json_array_append_new(members,
-						    who_of(summary, &row->graph->vertices[v].who));
-	return members;
+			put_row(json, summary, CRIT_TABLE_WHO, &row->graph->vertices[v].who);
+	crit_json_close(json);
 }
 
 #define WAIT_FRAMES_MAX 100
 
-static json_t *cells_of(const struct crit_cells *cells)
+struct time_cell { /* of a thread's times */
+	uint64_t ns;
+	char key[64];
+};
+
+static int compare_cells(const void *a, const void *b)
 {
-	json_t *object = json_object();
-
-	for (int s = 0; s < CRIT_STATE_COUNT; s++)
-		for (int c = 0; c < CRIT_CLASS_COUNT; c++)
-			if (cells->ns[s][c]) {
-				char key[64];
-
-				(void)snprintf(key, sizeof(key), "%s_%s_s",
-					       crit_state_name((enum crit_kernel_state)s),
-					       c ? crit_class_name((enum crit_span_class)c)
-						 : "no_shim");
-				(void)json_object_set_new(
-					object, key, json_real((double)cells->ns[s][c] * 1e-9));
-			}
-	return object;
+	return strcmp(((const struct time_cell *)a)->key, ((const struct time_cell *)b)->key);
 }
 
-static json_t *imbalance_of(const struct crit_summary *summary,
-			    const struct crit_imbalance *imbalance, const char *slowest)
+static void put_cells(struct crit_json_stream *json, const struct crit_cells *cells)
+{
+	struct time_cell known[CRIT_STATE_COUNT * CRIT_CLASS_COUNT];
+	size_t count = 0;
+
+	for (int s = 0; s < CRIT_STATE_COUNT; s++)
+		for (int c = 0; c < CRIT_CLASS_COUNT; c++) {
+			if (!cells->ns[s][c])
+				continue;
+			(void)snprintf(known[count].key, sizeof(known[count].key), "%s_%s_s",
+				       crit_state_name((enum crit_kernel_state)s),
+				       c ? crit_class_name((enum crit_span_class)c) : "no_shim");
+			known[count++].ns = cells->ns[s][c];
+		}
+	qsort(known, count, sizeof(known[0]), compare_cells);
+	crit_json_object(json);
+	for (size_t i = 0; i < count; i++)
+		crit_json_real(crit_json_key(json, known[i].key), (double)known[i].ns * 1e-9);
+	crit_json_close(json);
+}
+
+static void put_imbalance(struct crit_json_stream *json, const struct crit_summary *summary,
+			  const struct crit_imbalance *imbalance, const char *slowest)
 {
 	struct crit_row row = { .summary = summary, .at = imbalance, .label = slowest };
 
-	return crit_row_json(&row, CRIT_TABLE_IMBALANCE);
+	crit_row_json(json, &row, CRIT_TABLE_IMBALANCE);
 }
 
-static json_t *spread_of(const struct crit_row *row, const struct crit_imbalance *imbalance,
-			 enum crit_unit unit)
+static void put_spread(struct crit_json_stream *json, const struct crit_summary *summary,
+		       const struct crit_imbalance *imbalance, enum crit_unit unit)
 {
-	const struct crit_results *results = row->summary->results;
 	char text[CRIT_REGION_TEXT], rank[32];
 
-	if (unit == CRIT_UNIT_THREADS)
-		return imbalance_of(row->summary, imbalance,
-				    crit_thread_label(results, (size_t)imbalance->slowest, text,
-						      sizeof(text)));
+	if (unit == CRIT_UNIT_THREADS) {
+		put_imbalance(json, summary, imbalance,
+			      crit_thread_label(summary->results, (size_t)imbalance->slowest, text,
+						sizeof(text)));
+		return;
+	}
 	(void)snprintf(text, sizeof(text), "rank %s",
-		       crit_rank_label(results, imbalance->slowest, rank, sizeof(rank)));
-	return imbalance_of(row->summary, imbalance, text);
+		       crit_rank_label(summary->results, imbalance->slowest, rank, sizeof(rank)));
+	put_imbalance(json, summary, imbalance, text);
 }
 
-static json_t *node_spread_of(const struct crit_row *row, const struct crit_node_sum *sum)
+static void put_node_spread(struct crit_json_stream *json, const struct crit_summary *summary,
+			    const struct crit_node_sum *sum)
 {
 	char text[CRIT_REGION_TEXT];
 
-	return imbalance_of(row->summary, &sum->useful,
-			    crit_slowest_label(row->summary->results, sum, text, sizeof(text)));
+	put_imbalance(json, summary, &sum->useful,
+		      crit_slowest_label(summary->results, sum, text, sizeof(text)));
 }
 
-static json_t *shares_of(const struct crit_row *row, const struct crit_region_line *line)
+static void put_shares(struct crit_json_stream *json, const struct crit_summary *summary,
+		       const struct crit_region_line *line)
 {
-	return crit_rows_json(row->summary, CRIT_TABLE_SHARES,
-			      &row->summary->regions.shares[line->first_share], line->share_count);
+	crit_rows_json(json, summary, CRIT_TABLE_SHARES,
+		       &summary->regions.shares[line->first_share], line->share_count);
 }
 
-static json_t *sizes_of(const struct crit_row *row, const struct crit_volume *volume)
+static void put_sizes(struct crit_json_stream *json, const struct crit_summary *summary,
+		      const struct crit_volume *volume)
 {
-	json_t *array = json_array();
-
+	crit_json_array(json);
 	for (size_t bin = 0; bin < CRIT_SIZE_BINS; bin++) {
-		struct crit_row size = CRIT_ROW(row->summary, &volume->sizes[bin]);
+		struct crit_row size = CRIT_ROW(summary, &volume->sizes[bin]);
 
 		size.index = bin;
 		if (volume->sizes[bin])
-			(void)json_array_append_new(array, crit_row_json(&size, CRIT_TABLE_SIZES));
+			crit_row_json(json, &size, CRIT_TABLE_SIZES);
 	}
-	return array;
+	crit_json_close(json);
 }
 
-static json_t *lasts_of(const struct crit_summary *summary, const struct crit_collective_row *row)
-{
-	return crit_rows_json(summary, CRIT_TABLE_LASTS, last_of(summary->results, row),
-			      row->last_count);
-}
-
-static json_t *wait_paths_of(const struct crit_summary *summary, const struct crit_wait_row *row)
+static void put_wait_paths(struct crit_json_stream *json, const struct crit_summary *summary,
+			   const struct crit_wait_row *row)
 {
 	struct crit_path_tree tree;
-	json_t *paths;
-	size_t shown;
 
-	if (row->not_captured_ns == row->blocked_ns)
-		return json_array();
-	if (crit_wait_paths_init(&tree, &summary->waits, row, summary->results, &summary->finder))
-		return NULL;
-	shown = tree.count < WAIT_FRAMES_MAX ? tree.count : WAIT_FRAMES_MAX;
-	paths = crit_rows_json(summary, CRIT_TABLE_WAIT_FRAMES, tree.nodes, shown);
+	if (row->not_captured_ns == row->blocked_ns) {
+		crit_rows_json(json, summary, CRIT_TABLE_WAIT_FRAMES, NULL, 0);
+		return;
+	}
+	if (crit_wait_paths_init(&tree, &summary->waits, row, summary->results, &summary->finder)) {
+		crit_json_fail(json, -ENOMEM);
+		return;
+	}
+	crit_rows_json(json, summary, CRIT_TABLE_WAIT_FRAMES, tree.nodes,
+		       tree.count < WAIT_FRAMES_MAX ? tree.count : WAIT_FRAMES_MAX);
 	crit_path_tree_fini(&tree);
-	return paths;
 }
 
 /* "read fd 3" */
@@ -275,6 +301,7 @@ static const char *wait_of(const struct crit_wait_row *row, char *text, size_t t
 
 /* A value, or null. */
 #define IF(has_value, value) ((v->is_null = !(has_value)) ? 0 : (value))
+#define PUT_IF(has_value, put) ((v->is_null = !(has_value)) ? (void)0 : (put)) /* likewise, JSON */
 #define ROOM(v) (v)->room, sizeof((v)->room)
 
 #define GET_COUNT(value) v->count = (uint64_t)(value)
@@ -290,7 +317,7 @@ static const char *wait_of(const struct crit_wait_row *row, char *text, size_t t
 #define GET_TEXT(value) v->text = (value), v->text_bytes = SIZE_MAX
 #define GET_WORD GET_TEXT
 #define GET_FIELD(value) v->text = (value), v->text_bytes = sizeof(value)
-#define GET_JSON(value) v->json = (value)
+#define GET_JSON(put) put
 
 #define TABLE(table, type, path, file, doc)                                                        \
 	static const type *at_##table(const struct crit_row *row)                                  \

@@ -3,9 +3,9 @@
 #ifndef CRIT_COLUMNS_H
 #define CRIT_COLUMNS_H
 
-#include <jansson.h>
-
 #include "report/tables/summary.h"
+
+struct crit_json_stream;
 
 #define CRIT_COLUMNS_MAX 64 /* of a table */
 #define CRIT_VALUE_TEXT 1056
@@ -48,7 +48,7 @@ struct crit_value {
 	double real; /* REAL, FIX, SHARE, PERCENT, ERROR */
 	const char *text; /* WORD, TEXT, FIELD; NULL: none */
 	size_t text_bytes;
-	json_t *json; /* the caller's; NULL: none */
+	struct crit_json_stream *json; /* JSON: where it is written, unless it is null */
 	char room[CRIT_VALUE_TEXT]; /* of text, where it is made */
 };
 

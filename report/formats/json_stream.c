@@ -1,31 +1,140 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of objects and arrays; jansson writes the values between them, indented as deep as they
-// lie.
+// Brackets, keys and numbers, indented as deep as they lie; jansson writes texts that need escapes.
 #include "report/formats/json_stream.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAGS (JSON_SORT_KEYS | JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY)
+#include "report/formats/real_text.h"
 
 #define TEXT_BYTES 1024
+#define NUMBER_BYTES 20 /* of INT64_MIN */
 #define STREAM_BYTES 65536
+#define DEPTH_MAX 16 /* twice what pages have */
 
 struct crit_json_stream {
 	FILE *out; /* borrowed */
 	int status; /* of the first failure */
-	unsigned int depth;
 	bool is_empty; /* the object or the array that is open */
+	unsigned int depth;
+	char closes[DEPTH_MAX]; /* the bracket of each that is open */
+	const char *key; /* of the next value; NULL: none */
 	size_t used_bytes;
 	char bytes[STREAM_BYTES];
 };
 
-json_t *crit_json_text(const char *text, size_t bytes_max)
+void crit_json_fail(struct crit_json_stream *stream, int status)
+{
+	if (!stream->status)
+		stream->status = status;
+}
+
+static void flush(struct crit_json_stream *stream)
+{
+	if (fwrite(stream->bytes, 1, stream->used_bytes, stream->out) != stream->used_bytes)
+		crit_json_fail(stream, -EIO);
+	stream->used_bytes = 0;
+}
+
+/* At most a text with escapes. */
+static inline void put(struct crit_json_stream *stream, const char *text, size_t bytes)
+{
+	if (bytes > sizeof(stream->bytes) - stream->used_bytes)
+		flush(stream);
+	memcpy(stream->bytes + stream->used_bytes, text, bytes);
+	stream->used_bytes += bytes;
+}
+
+static inline void put_line_end(struct crit_json_stream *stream)
+{
+	static const char line_end[1 + DEPTH_MAX + 1] = "\n                ";
+
+	put(stream, line_end, 1 + stream->depth);
+}
+
+/* Of a value: what stands before it. */
+static void begin_value(struct crit_json_stream *stream)
+{
+	if (!stream->is_empty)
+		put(stream, ",", 1);
+	stream->is_empty = false;
+	put_line_end(stream);
+	if (stream->key) {
+		put(stream, "\"", 1);
+		put(stream, stream->key, strlen(stream->key));
+		put(stream, "\": ", 3);
+	}
+	stream->key = NULL;
+}
+
+static void open_frame(struct crit_json_stream *stream, const char *open, char close)
+{
+	put(stream, open, 1);
+	stream->closes[stream->depth++] = close;
+	stream->is_empty = true;
+}
+
+struct crit_json_stream *crit_json_stream_begin(FILE *out)
+{
+	struct crit_json_stream *stream = malloc(sizeof(*stream));
+
+	if (!stream)
+		return NULL;
+	memset(stream, 0, offsetof(struct crit_json_stream, bytes));
+	stream->out = out;
+	open_frame(stream, "{", '}');
+	return stream;
+}
+
+struct crit_json_stream *crit_json_key(struct crit_json_stream *stream, const char *key)
+{
+	stream->key = key;
+	return stream;
+}
+
+void crit_json_object(struct crit_json_stream *stream)
+{
+	begin_value(stream);
+	open_frame(stream, "{", '}');
+}
+
+void crit_json_array(struct crit_json_stream *stream)
+{
+	begin_value(stream);
+	open_frame(stream, "[", ']');
+}
+
+void crit_json_close(struct crit_json_stream *stream)
+{
+	stream->depth--;
+	if (!stream->is_empty)
+		put_line_end(stream);
+	stream->is_empty = false; /* what it lies in has this one */
+	stream->key = NULL;
+	put(stream, &stream->closes[stream->depth], 1);
+}
+
+static bool is_plain(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] < ' ' || (unsigned char)text[i] >= 0x80 ||
+		    text[i] == '"' || text[i] == '\\')
+			return false;
+	return true;
+}
+
+static int take_text(const char *text, size_t bytes, void *user)
+{
+	put(user, text, bytes);
+	return 0;
+}
+
+static void put_escaped(struct crit_json_stream *stream, const char *text, size_t length)
 {
 	char copy[TEXT_BYTES];
-	size_t length = strnlen(text, bytes_max < sizeof(copy) ? bytes_max : sizeof(copy));
 	json_t *value;
 
 	memcpy(copy, text, length);
@@ -33,138 +142,76 @@ json_t *crit_json_text(const char *text, size_t bytes_max)
 	for (size_t i = 0; !value && i < length; i++)
 		if ((unsigned char)copy[i] >= 0x80)
 			copy[i] = '?';
-	return value ? value : json_stringn(copy, length);
-}
-
-static void write_out(struct crit_json_stream *stream, const char *text, size_t bytes)
-{
-	if (fwrite(text, 1, bytes, stream->out) != bytes && !stream->status)
-		stream->status = -EIO;
-}
-
-static void flush(struct crit_json_stream *stream)
-{
-	write_out(stream, stream->bytes, stream->used_bytes);
-	stream->used_bytes = 0;
-}
-
-/* jansson hands over a few bytes at a time. */
-static inline void put(struct crit_json_stream *stream, const char *text, size_t bytes)
-{
-	if (bytes > sizeof(stream->bytes) - stream->used_bytes) {
-		flush(stream);
-		if (bytes > sizeof(stream->bytes)) {
-			write_out(stream, text, bytes);
-			return;
-		}
-	}
-	memcpy(stream->bytes + stream->used_bytes, text, bytes);
-	stream->used_bytes += bytes;
-}
-
-static inline void put_line_end(struct crit_json_stream *stream)
-{
-	static const char line_end[] = "\n  "; /* rows of a member lie deepest */
-
-	put(stream, line_end, 1 + stream->depth);
-}
-
-/* What jansson writes of a value; newlines in texts are escaped, so these are its layout's. */
-static int take_text(const char *text, size_t bytes, void *user)
-{
-	struct crit_json_stream *stream = user;
-	const char *line_end;
-
-	while ((line_end = memchr(text, '\n', bytes))) {
-		const size_t before = (size_t)(line_end - text);
-
-		put(stream, text, before);
-		put_line_end(stream);
-		text += before + 1;
-		bytes -= before + 1;
-	}
-	put(stream, text, bytes);
-	return stream->status ? -1 : 0;
-}
-
-static void put_value(struct crit_json_stream *stream, json_t *value)
-{
-	if (!stream->status && (!value || json_dump_callback(value, take_text, stream, FLAGS)))
-		stream->status = stream->status ? stream->status : -ENOMEM;
+	if (!value)
+		value = json_stringn(copy, length);
+	if (!value || json_dump_callback(value, take_text, stream, JSON_ENCODE_ANY))
+		crit_json_fail(stream, -ENOMEM);
 	json_decref(value);
 }
 
-static void begin_element(struct crit_json_stream *stream)
+void crit_json_text(struct crit_json_stream *stream, const char *text, size_t bytes_max)
 {
-	if (!stream->is_empty)
-		put(stream, ",", 1);
-	stream->is_empty = false;
-	put_line_end(stream);
-}
+	size_t length;
 
-static void put_key(struct crit_json_stream *stream, const char *key)
-{
-	begin_element(stream);
+	if (!text) {
+		crit_json_null(stream);
+		return;
+	}
+	length = strnlen(text, bytes_max < TEXT_BYTES ? bytes_max : TEXT_BYTES);
+	begin_value(stream);
+	if (!is_plain(text, length)) {
+		put_escaped(stream, text, length);
+		return;
+	}
 	put(stream, "\"", 1);
-	put(stream, key, strlen(key));
-	put(stream, "\": ", 3);
+	put(stream, text, length);
+	put(stream, "\"", 1);
 }
 
-static void open_frame(struct crit_json_stream *stream, const char *bracket)
+void crit_json_integer(struct crit_json_stream *stream, int64_t value)
 {
-	put(stream, bracket, 1);
-	stream->depth++;
-	stream->is_empty = true;
+	char text[NUMBER_BYTES], *at = text + sizeof(text);
+	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+	do {
+		*--at = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	if (value < 0)
+		*--at = '-';
+	begin_value(stream);
+	put(stream, at, (size_t)(text + sizeof(text) - at));
 }
 
-static void close_frame(struct crit_json_stream *stream, const char *bracket)
+void crit_json_real(struct crit_json_stream *stream, double value)
 {
-	stream->depth--;
-	if (!stream->is_empty)
-		put_line_end(stream);
-	stream->is_empty = false; /* what it lies in has this one */
-	put(stream, bracket, 1);
+	char text[CRIT_REAL_TEXT];
+
+	if (!isfinite(value)) {
+		crit_json_fail(stream, -EDOM);
+		value = 0;
+	}
+	begin_value(stream);
+	put(stream, text, crit_real_text(value, text));
 }
 
-struct crit_json_stream *crit_json_stream_begin(FILE *out)
+void crit_json_bool(struct crit_json_stream *stream, bool value)
 {
-	struct crit_json_stream *stream = calloc(1, sizeof(*stream));
-
-	if (!stream)
-		return NULL;
-	stream->out = out;
-	open_frame(stream, "{");
-	return stream;
+	begin_value(stream);
+	put(stream, value ? "true" : "false", value ? 4 : 5);
 }
 
-void crit_json_stream_member(struct crit_json_stream *stream, const char *key, json_t *value)
+void crit_json_null(struct crit_json_stream *stream)
 {
-	put_key(stream, key);
-	put_value(stream, value);
-}
-
-void crit_json_stream_begin_rows(struct crit_json_stream *stream, const char *key)
-{
-	put_key(stream, key);
-	open_frame(stream, "[");
-}
-
-void crit_json_stream_row(struct crit_json_stream *stream, json_t *row)
-{
-	begin_element(stream);
-	put_value(stream, row);
-}
-
-void crit_json_stream_end_rows(struct crit_json_stream *stream)
-{
-	close_frame(stream, "]");
+	begin_value(stream);
+	put(stream, "null", 4);
 }
 
 int crit_json_stream_end(struct crit_json_stream *stream)
 {
 	int status;
 
-	close_frame(stream, "}");
+	crit_json_close(stream);
 	put(stream, "\n", 1);
 	flush(stream);
 	status = stream->status;

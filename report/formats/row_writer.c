@@ -35,70 +35,116 @@ static void get(const struct crit_column *column, struct crit_row *row, struct c
 {
 	value->is_null = false;
 	value->text = NULL;
-	value->json = NULL;
 	column->get(row, value);
 	if (column->kind == CRIT_KIND_WORD || column->kind == CRIT_KIND_TEXT)
 		value->is_null = !value->text;
 }
 
-static json_t *json_of(const struct crit_column *column, const struct crit_row *row,
-		       const struct crit_value *value)
+static void put_rank(struct crit_json_stream *json, const struct crit_results *results,
+		     int64_t index)
 {
-	const struct crit_results *results = row->summary->results;
+	if (index >= 0 && (size_t)index < results->rank_count)
+		crit_json_integer(json, results->ranks[index].rank);
+	else
+		crit_json_null(json);
+}
 
+static void put_value(struct crit_json_stream *json, const struct crit_column *column,
+		      const struct crit_row *row, const struct crit_value *value)
+{
 	switch (column->kind) {
 	case CRIT_KIND_COUNT:
-		return json_integer((json_int_t)value->count);
+		crit_json_integer(json, (int64_t)value->count);
+		break;
 	case CRIT_KIND_NUMBER:
-		return json_integer(value->number);
+		crit_json_integer(json, value->number);
+		break;
 	case CRIT_KIND_NS:
-		return json_real((double)value->count * 1e-9);
+		crit_json_real(json, (double)value->count * 1e-9);
+		break;
 	case CRIT_KIND_BOOL:
-		return json_boolean(value->count);
+		crit_json_bool(json, value->count);
+		break;
 	case CRIT_KIND_RANK:
-		return value->number >= 0 && (size_t)value->number < results->rank_count
-			       ? json_integer(results->ranks[value->number].rank)
-			       : json_null();
+		put_rank(json, row->summary->results, value->number);
+		break;
 	case CRIT_KIND_WORD:
 	case CRIT_KIND_TEXT:
 	case CRIT_KIND_FIELD:
-		return crit_json_text(value->text, value->text_bytes);
-	case CRIT_KIND_JSON:
-		return value->json;
+		crit_json_text(json, value->text, value->text_bytes);
+		break;
+	case CRIT_KIND_JSON: /* is written */
+		break;
 	default:
-		return json_real(value->real);
+		crit_json_real(json, value->real);
+		break;
 	}
 }
 
-static json_t *add_members(json_t *object, struct crit_row *row, const struct crit_column **list,
-			   size_t count)
+static void put_member(struct crit_json_stream *json, const struct crit_column *column,
+		       struct crit_row *row)
 {
 	struct crit_value value;
 
-	for (size_t i = 0; i < count; i++) {
-		get(list[i], row, &value);
-		if (value.is_null && list[i]->where == CRIT_IN_SOME)
-			continue;
-		if (json_object_set_new(object, list[i]->key,
-					value.is_null ? json_null()
-						      : json_of(list[i], row, &value))) {
-			json_decref(object);
-			return NULL;
-		}
-	}
-	return object;
+	value.json = json;
+	crit_json_key(json, column->key);
+	get(column, row, &value);
+	if (!value.is_null)
+		put_value(json, column, row, &value);
+	else if (column->where != CRIT_IN_SOME)
+		crit_json_null(json);
 }
 
-json_t *crit_row_add(json_t *object, struct crit_row *row, enum crit_table table)
+static void add_members(struct crit_json_members *members, enum crit_table table, bool is_second)
 {
 	const struct crit_column *list[CRIT_COLUMNS_MAX];
+	const size_t count = columns_of(table, CRIT_IN_JSON, list);
 
-	return add_members(object, row, list, columns_of(table, CRIT_IN_JSON, list));
+	for (size_t i = 0; i < count; i++) {
+		size_t at = members->count++;
+
+		for (; at && strcmp(members->of[at - 1].column->key, list[i]->key) > 0; at--)
+			members->of[at] = members->of[at - 1];
+		members->of[at].column = list[i];
+		members->of[at].is_second = is_second;
+	}
 }
 
-json_t *crit_row_json(struct crit_row *row, enum crit_table table)
+void crit_members_of(struct crit_json_members *members, enum crit_table first,
+		     enum crit_table second)
 {
-	return crit_row_add(json_object(), row, table);
+	members->count = 0;
+	add_members(members, first, false);
+	if (second != first)
+		add_members(members, second, true);
+}
+
+void crit_members_json(struct crit_json_stream *json, const struct crit_json_members *members,
+		       struct crit_row *first, struct crit_row *second)
+{
+	crit_json_object(json);
+	for (size_t i = 0; i < members->count; i++)
+		put_member(json, members->of[i].column, members->of[i].is_second ? second : first);
+	crit_json_close(json);
+}
+
+void crit_row_json(struct crit_json_stream *json, struct crit_row *row, enum crit_table table)
+{
+	struct crit_json_members members;
+
+	crit_members_of(&members, table, table);
+	crit_members_json(json, &members, row, NULL);
+}
+
+void crit_member_json(struct crit_json_stream *json, struct crit_row *row, enum crit_table table,
+		      const char *key)
+{
+	struct crit_json_members members;
+
+	crit_members_of(&members, table, table);
+	for (size_t i = 0; i < members.count; i++)
+		if (strcmp(members.of[i].column->key, key) == 0)
+			put_member(json, members.of[i].column, row);
 }
 
 static struct crit_row row_of(const struct crit_summary *summary, enum crit_table table,
@@ -111,22 +157,19 @@ static struct crit_row row_of(const struct crit_summary *summary, enum crit_tabl
 	};
 }
 
-json_t *crit_rows_json(const struct crit_summary *summary, enum crit_table table, const void *rows,
-		       size_t count)
+void crit_rows_json(struct crit_json_stream *json, const struct crit_summary *summary,
+		    enum crit_table table, const void *rows, size_t count)
 {
-	const struct crit_column *list[CRIT_COLUMNS_MAX];
-	const size_t columns = columns_of(table, CRIT_IN_JSON, list);
-	json_t *array = json_array();
+	struct crit_json_members members;
 
+	crit_members_of(&members, table, table);
+	crit_json_array(json);
 	for (size_t i = 0; i < count; i++) {
 		struct crit_row row = row_of(summary, table, rows, i);
 
-		if (json_array_append_new(array, add_members(json_object(), &row, list, columns))) {
-			json_decref(array);
-			return NULL;
-		}
+		crit_members_json(json, &members, &row, NULL);
 	}
-	return array;
+	crit_json_close(json);
 }
 
 /* A text in quotes, cut at text_bytes. */

@@ -6,16 +6,34 @@
 #include <stdio.h>
 
 #include "report/formats/columns.h"
+#include "report/formats/json_stream.h"
 
-/* An object with all members of a row.  Ownership: the caller's; NULL: no memory. */
-json_t *crit_row_json(struct crit_row *row, enum crit_table table);
+/* An object with all members of a row. */
+void crit_row_json(struct crit_json_stream *json, struct crit_row *row, enum crit_table table);
 
-/* Adds those of a row of another table.  Ownership: takes object; NULL: no memory. */
-json_t *crit_row_add(json_t *object, struct crit_row *row, enum crit_table table);
+/* One member of that alone, with its key. */
+void crit_member_json(struct crit_json_stream *json, struct crit_row *row, enum crit_table table,
+		      const char *key);
 
-/* An array of count rows, side by side.  Ownership: as above. */
-json_t *crit_rows_json(const struct crit_summary *summary, enum crit_table table, const void *rows,
-		       size_t count);
+/* An array of count rows, side by side. */
+void crit_rows_json(struct crit_json_stream *json, const struct crit_summary *summary,
+		    enum crit_table table, const void *rows, size_t count);
+
+/* Of objects with a row of each of two tables, in the order of their keys. */
+struct crit_json_members {
+	size_t count;
+	struct {
+		const struct crit_column *column;
+		bool is_second; /* of the second table */
+	} of[2 * CRIT_COLUMNS_MAX];
+};
+
+void crit_members_of(struct crit_json_members *members, enum crit_table first,
+		     enum crit_table second);
+
+/* An object with them. */
+void crit_members_json(struct crit_json_stream *json, const struct crit_json_members *members,
+		       struct crit_row *first, struct crit_row *second);
 
 /* The names of a CSV's columns, and one line of it. */
 void crit_csv_head(FILE *out, enum crit_table table);

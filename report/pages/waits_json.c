@@ -9,30 +9,21 @@
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
 
-static json_t *seconds(double ns)
+/* What each thread waited, by the state its waits were in. */
+static void put_threads(struct crit_json_stream *json, const struct crit_costs *costs,
+			const struct crit_summary *summary)
 {
-	return json_real(1e-9 * ns);
-}
+	struct crit_json_members members;
 
-/* What a thread waited, by the state its waits were in. */
-static json_t *thread_of(const struct crit_waited *waited, uint32_t thread,
-			 const struct crit_summary *summary)
-{
-	const struct crit_who who = crit_cause_who_of(summary->results, thread, true);
-	uint64_t sum_ns = 0;
-	json_t *row = crit_row_json(&CRIT_ROW(summary, &who), CRIT_TABLE_WHO);
+	crit_members_of(&members, CRIT_TABLE_WHO, CRIT_TABLE_WAITED);
+	crit_json_array(crit_json_key(json, "threads"));
+	for (uint32_t i = 0; i < costs->thread_count; i++) {
+		const struct crit_who who = crit_cause_who_of(summary->results, i, true);
 
-	for (int part = 0; part < CRIT_PART_COUNT; part++)
-		sum_ns += waited->part_ns[part];
-	(void)json_object_set_new(row, "cpu_s", seconds((double)waited->part_ns[CRIT_PART_CPU]));
-	(void)json_object_set_new(row, "transfer_s",
-				  seconds((double)waited->part_ns[CRIT_PART_TRANSFER]));
-	(void)json_object_set_new(row, "unknown_s",
-				  seconds((double)waited->part_ns[CRIT_PART_UNKNOWN]));
-	(void)json_object_set_new(row, "wait_state_s",
-				  seconds((double)waited->part_ns[CRIT_PART_NESTED]));
-	(void)json_object_set_new(row, "waiting_s", seconds((double)sum_ns));
-	return row;
+		crit_members_json(json, &members, &CRIT_ROW(summary, &who),
+				  &CRIT_ROW(summary, &costs->threads[i]));
+	}
+	crit_json_close(json);
 }
 
 int crit_waits_json_write(FILE *out, const struct crit_wait_graph *graph,
@@ -40,38 +31,23 @@ int crit_waits_json_write(FILE *out, const struct crit_wait_graph *graph,
 {
 	const struct crit_cause_table *table = graph->table;
 	const struct crit_costs *costs = table->costs;
-	struct crit_json_stream *stream = crit_json_stream_begin(out);
+	struct crit_json_stream *json = crit_json_stream_begin(out);
 
-	if (!stream)
+	if (!json)
 		return -ENOMEM;
-	crit_json_stream_begin_rows(stream, "causes");
-	for (size_t i = 0; i < table->row_count; i++)
-		crit_json_stream_row(stream, crit_row_json(&CRIT_ROW(summary, &table->rows[i]),
-							   CRIT_TABLE_CAUSES));
-	crit_json_stream_end_rows(stream);
-	crit_json_stream_member(stream, "circles", json_integer((json_int_t)costs->cycle_count));
-	crit_json_stream_begin_rows(stream, "knots");
-	for (size_t i = 0; i < graph->knots.count; i++)
-		crit_json_stream_row(stream, crit_row_json(&CRIT_ROW(summary, &graph->rows[i]),
-							   CRIT_TABLE_KNOTS));
-	crit_json_stream_end_rows(stream);
-	crit_json_stream_begin_rows(stream, "late_acts");
-	for (size_t i = 0; i < table->late_count; i++)
-		crit_json_stream_row(stream, crit_row_json(&CRIT_ROW(summary, &table->late_acts[i]),
-							   CRIT_TABLE_LATE_ACTS));
-	crit_json_stream_end_rows(stream);
-	crit_json_stream_begin_rows(stream, "pairs");
-	for (size_t i = 0; i < table->pair_count; i++)
-		crit_json_stream_row(stream, crit_row_json(&CRIT_ROW(summary, &table->pairs[i]),
-							   CRIT_TABLE_WAIT_EDGES));
-	crit_json_stream_end_rows(stream);
-	crit_json_stream_member(stream, "schema", json_string("crit-waits/1"));
-	crit_json_stream_begin_rows(stream, "threads");
-	for (uint32_t i = 0; i < costs->thread_count; i++)
-		crit_json_stream_row(stream, thread_of(&costs->threads[i], i, summary));
-	crit_json_stream_end_rows(stream);
-	crit_json_stream_member(stream, "waiting_s", seconds((double)costs->waiting));
-	crit_json_stream_member(stream, "waits", json_integer((json_int_t)costs->wait_count));
-	crit_json_stream_member(stream, "window_s", seconds((double)costs->window_ns));
-	return crit_json_stream_end(stream);
+	crit_rows_json(crit_json_key(json, "causes"), summary, CRIT_TABLE_CAUSES, table->rows,
+		       table->row_count);
+	crit_json_integer(crit_json_key(json, "circles"), (int64_t)costs->cycle_count);
+	crit_rows_json(crit_json_key(json, "knots"), summary, CRIT_TABLE_KNOTS, graph->rows,
+		       graph->knots.count);
+	crit_rows_json(crit_json_key(json, "late_acts"), summary, CRIT_TABLE_LATE_ACTS,
+		       table->late_acts, table->late_count);
+	crit_rows_json(crit_json_key(json, "pairs"), summary, CRIT_TABLE_WAIT_EDGES, table->pairs,
+		       table->pair_count);
+	crit_json_text(crit_json_key(json, "schema"), "crit-waits/1", SIZE_MAX);
+	put_threads(json, costs, summary);
+	crit_json_real(crit_json_key(json, "waiting_s"), 1e-9 * (double)costs->waiting);
+	crit_json_integer(crit_json_key(json, "waits"), (int64_t)costs->wait_count);
+	crit_json_real(crit_json_key(json, "window_s"), 1e-9 * (double)costs->window_ns);
+	return crit_json_stream_end(json);
 }

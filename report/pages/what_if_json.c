@@ -7,41 +7,42 @@
 #include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"
 
-static json_t *free_order_of(const struct crit_fix_table *table)
+/* What the recorded order was not held to. */
+static void put_free_order(struct crit_json_stream *json, const struct crit_fix_table *table)
 {
-	static const char *const names[CRIT_FREE_COUNT] = {
-		[CRIT_FREE_LOCK] = "locks",
-		[CRIT_FREE_SOURCE] = "any_source",
-		[CRIT_FREE_REQUEST] = "any_request",
-		[CRIT_FREE_TASK] = "tasks",
+	static const struct {
+		const char *key;
+		int why;
+	} members[CRIT_FREE_COUNT] = {
+		{ "any_request", CRIT_FREE_REQUEST },
+		{ "any_source", CRIT_FREE_SOURCE },
+		{ "locks", CRIT_FREE_LOCK },
+		{ "tasks", CRIT_FREE_TASK },
 	};
-	json_t *row = json_object();
 
-	for (int why = 0; why < CRIT_FREE_COUNT; why++)
-		(void)json_object_set_new(row, names[why],
-					  json_integer((json_int_t)table->free_waits[why]));
-	return row;
+	crit_json_object(crit_json_key(json, "free_order"));
+	for (int i = 0; i < CRIT_FREE_COUNT; i++)
+		crit_json_integer(crit_json_key(json, members[i].key),
+				  (int64_t)table->free_waits[members[i].why]);
+	crit_json_close(json);
 }
 
 int crit_what_if_json_write(FILE *out, const struct crit_fix_table *table,
 			    const struct crit_summary *summary)
 {
-	struct crit_json_stream *stream = crit_json_stream_begin(out);
+	struct crit_json_stream *json = crit_json_stream_begin(out);
 
-	if (!stream)
+	if (!json)
 		return -ENOMEM;
-	crit_json_stream_member(stream, "circles", json_integer((json_int_t)table->circle_count));
-	crit_json_stream_begin_rows(stream, "fixes");
-	for (size_t i = 0; i < table->row_count; i++)
-		crit_json_stream_row(stream, crit_row_json(&CRIT_ROW(summary, &table->rows[i]),
-							   CRIT_TABLE_FIXES));
-	crit_json_stream_end_rows(stream);
-	crit_json_stream_member(stream, "free_order", free_order_of(table));
-	crit_json_stream_member(stream, "inside", json_integer((json_int_t)table->inside_count));
-	crit_json_stream_member(stream, "recorded_s", json_real(1e-9 * (double)table->recorded_ns));
-	crit_json_stream_member(stream, "schema", json_string("crit-what-if/1"));
-	crit_json_stream_member(stream, "unit",
-				json_string(summary->results->rank_count ? "rank" : "thread"));
-	crit_json_stream_member(stream, "waits", json_integer((json_int_t)table->wait_count));
-	return crit_json_stream_end(stream);
+	crit_json_integer(crit_json_key(json, "circles"), (int64_t)table->circle_count);
+	crit_rows_json(crit_json_key(json, "fixes"), summary, CRIT_TABLE_FIXES, table->rows,
+		       table->row_count);
+	put_free_order(json, table);
+	crit_json_integer(crit_json_key(json, "inside"), (int64_t)table->inside_count);
+	crit_json_real(crit_json_key(json, "recorded_s"), 1e-9 * (double)table->recorded_ns);
+	crit_json_text(crit_json_key(json, "schema"), "crit-what-if/1", SIZE_MAX);
+	crit_json_text(crit_json_key(json, "unit"),
+		       summary->results->rank_count ? "rank" : "thread", SIZE_MAX);
+	crit_json_integer(crit_json_key(json, "waits"), (int64_t)table->wait_count);
+	return crit_json_stream_end(json);
 }
