@@ -8,7 +8,7 @@
 #include "core/base/hash.h"
 
 #define BLOCK 256u
-#define GROUP 32u /* blocks that are made at once, from as many on: they fill large pages */
+#define GROUP 64u /* blocks that are made at once, from as many on: they fill large pages */
 
 static uint64_t hash_of(const struct crit_bucket_key *key)
 {

@@ -365,7 +365,8 @@ static const char *key_of(const struct crit_source_location *location)
 int crit_source_location_compare(const struct crit_source_location *left,
 				 const struct crit_source_location *right)
 {
-	int order = strcmp(key_of(left), key_of(right));
+	const char *left_key = key_of(left), *right_key = key_of(right);
+	int order = left_key == right_key ? 0 : strcmp(left_key, right_key);
 
 	return order ? order : (left->offset > right->offset) - (left->offset < right->offset);
 }

@@ -34,20 +34,17 @@ int crit_cause_compare_call(uint16_t left_call, const struct crit_source_locatio
 	return order ? order : crit_source_location_compare(left, right);
 }
 
+/* What kind of time it is of, as its rows are ordered. */
+static unsigned int kind_of(const struct crit_cause_row *row)
+{
+	return row->is_outside << 5u | row->is_cpu << 4u | row->is_blocked << 3u |
+	       row->is_call << 2u | row->is_region << 1u | row->is_function;
+}
+
 int crit_cause_compare_place(const struct crit_cause_row *left, const struct crit_cause_row *right)
 {
-	int order = crit_by_number(left->is_outside, right->is_outside);
+	int order = crit_by_number(kind_of(left), kind_of(right));
 
-	if (!order)
-		order = crit_by_number(left->is_cpu, right->is_cpu);
-	if (!order)
-		order = crit_by_number(left->is_blocked, right->is_blocked);
-	if (!order)
-		order = crit_by_number(left->is_call, right->is_call);
-	if (!order)
-		order = crit_by_number(left->is_region, right->is_region);
-	if (!order)
-		order = crit_by_number(left->is_function, right->is_function);
 	if (!order && left->is_function)
 		return crit_source_function_compare(&left->before, &right->before);
 	if (!order)

@@ -9,6 +9,7 @@
 #include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
 #include "analysis/waits/film/film.h"
+#include "core/base/array.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
 #include "report/causes/late_rows.h"
@@ -253,7 +254,7 @@ static struct crit_cause_row *join_rows(const struct crit_cause_table *table,
 	const struct crit_costs *costs = input->costs;
 	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
 	const size_t row_count = ROW_KINDS * (costs->bucket_count + 1);
-	struct crit_cause_row *all = calloc(row_count, sizeof(*all)), *rows;
+	struct crit_cause_row *all = crit_lines_alloc(row_count, sizeof(*all)), *rows;
 	size_t count = 0;
 
 	if (!all)

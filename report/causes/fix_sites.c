@@ -118,8 +118,10 @@ static int collect_parts(const struct crit_fix_input *input, struct crit_fix_sit
 {
 	const size_t bucket_count = input->costs->bucket_count;
 	struct sampled *buckets = calloc(bucket_count + 1, sizeof(*buckets));
+	size_t call_count;
 
-	sites->parts = calloc(bucket_count + input->samples->count + 1, sizeof(*sites->parts));
+	sites->parts =
+		crit_lines_alloc(bucket_count + input->samples->count + 1, sizeof(*sites->parts));
 	if (!sites->parts || !buckets) {
 		free(buckets);
 		return -ENOMEM;
@@ -127,9 +129,11 @@ static int collect_parts(const struct crit_fix_input *input, struct crit_fix_sit
 	add_calls(input, sites);
 	qsort(sites->parts, sites->part_count, sizeof(*sites->parts), compare_parts);
 	find_all_running(input, sites, buckets);
+	call_count = sites->part_count;
 	add_functions(input, sites, buckets);
 	free(buckets);
-	qsort(sites->parts, sites->part_count, sizeof(*sites->parts), compare_parts);
+	if (sites->part_count != call_count)
+		qsort(sites->parts, sites->part_count, sizeof(*sites->parts), compare_parts);
 	return 0;
 }
 
@@ -194,7 +198,7 @@ int crit_fix_sites_make(const struct crit_fix_input *input, struct crit_fix_site
 	if (rc)
 		return rc;
 	join_parts(sites);
-	sites->rows = calloc(sites->part_count + 1, sizeof(*sites->rows));
+	sites->rows = crit_lines_alloc(sites->part_count + 1, sizeof(*sites->rows));
 	if (!sites->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < sites->part_count;) {

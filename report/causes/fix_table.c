@@ -364,7 +364,7 @@ int crit_fix_table_make(const struct crit_fix_input *input, const struct crit_fi
 
 	*ret_table = (struct crit_fix_table){ 0 };
 	ret_table->rows = calloc(SCENARIOS_MAX, sizeof(*ret_table->rows));
-	fixing.factors = calloc(SCENARIOS_MAX * bucket_count, sizeof(*fixing.factors));
+	fixing.factors = crit_lines_alloc(SCENARIOS_MAX * bucket_count, sizeof(*fixing.factors));
 	fixing.changes = calloc(bucket_count, sizeof(*fixing.changes));
 	fixing.queue_factors = calloc(QUEUES_MAX * input->results->thread_count + 1,
 				      sizeof(*fixing.queue_factors));

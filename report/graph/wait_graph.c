@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/table/group_by.h"
+#include "core/base/array.h"
 #include "report/causes/cause_site.h"
 
 #define LEAST_PERCENT 1 /* of the window */
@@ -59,7 +60,7 @@ static int find_vertices(struct crit_wait_graph *graph, const struct crit_result
 	const struct crit_cause_table *table = graph->table;
 	const struct crit_costs *costs = table->costs;
 	struct crit_wait_vertex *all =
-		calloc(costs->bucket_count + 2 * table->pair_count + 2, sizeof(*all));
+		crit_lines_alloc(costs->bucket_count + 2 * table->pair_count + 2, sizeof(*all));
 	size_t count = 0;
 
 	if (!all)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/table/group_by.h"
+#include "core/base/array.h"
 
 struct crit_call_sites {
 	struct crit_call_site_row *rows;
@@ -88,7 +89,8 @@ static struct crit_call_site_row site_of(const struct crit_results *results, siz
 static int fill(struct crit_call_sites *call_sites, struct crit_symbols *symbols,
 		const struct crit_results *results)
 {
-	struct crit_call_site_row *all = calloc(results->call_site_count + 1, sizeof(*all));
+	struct crit_call_site_row *all =
+		crit_lines_alloc(results->call_site_count + 1, sizeof(*all));
 
 	if (!all)
 		return -ENOMEM;
