@@ -161,15 +161,22 @@ static void add_rank_bucket(void *to, const void *from)
 }
 
 static const struct crit_grouping by_call = { sizeof(struct call_item),
-					      sizeof(struct crit_call_row), compare_calls,
-					      begin_call, add_bucket };
+					      sizeof(struct crit_call_row),
+					      compare_calls,
+					      begin_call,
+					      add_bucket,
+					      NULL };
 static const struct crit_grouping by_call_site = { sizeof(struct call_item),
-						   sizeof(struct crit_call_row), compare_call_sites,
-						   begin_call_site, add_bucket };
-static const struct crit_grouping by_rank_call = { sizeof(struct call_item),
-						   sizeof(struct crit_rank_call_row),
-						   compare_rank_calls, begin_rank_call,
-						   add_rank_bucket };
+						   sizeof(struct crit_call_row),
+						   compare_call_sites,
+						   begin_call_site,
+						   add_bucket,
+						   NULL };
+static const struct crit_grouping by_rank_call = {
+	sizeof(struct call_item), sizeof(struct crit_rank_call_row),
+	compare_rank_calls,       begin_rank_call,
+	add_rank_bucket,          NULL
+};
 
 /*
  * Where a call was made, or a construct is: OMPT names no address to the workers of a team, whose

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups are runs of equal items after a sort.
+// Groups are runs of equal items after a sort, or what an index finds under a hash.
 #include "analysis/table/group_by.h"
 
 #include <stdlib.h>
 
 #include "core/base/array.h"
+#include "core/base/index.h"
 
-void *crit_group_by(const struct crit_grouping *grouping, void *items, size_t count,
-		    size_t *ret_count)
+static void add_sorted(const struct crit_grouping *grouping, char *items, size_t count, char *rows,
+		       size_t *ret_count)
 {
-	char *rows = crit_lines_alloc(count + 1, grouping->row_bytes);
-	char *row = rows;
 	const char *item = items;
+	char *row = rows;
 	size_t used = 0;
 
-	if (!rows)
-		return NULL;
 	if (count)
 		qsort(items, count, grouping->item_bytes, grouping->compare);
 	for (size_t i = 0; i < count; i++, item += grouping->item_bytes) {
@@ -26,5 +24,52 @@ void *crit_group_by(const struct crit_grouping *grouping, void *items, size_t co
 		grouping->add(row, item);
 	}
 	*ret_count = used;
+}
+
+/* firsts: of each row its first item.  Errors: -ENOMEM. */
+static int add_hashed(const struct crit_grouping *grouping, const char *items, size_t count,
+		      char *rows, const char **firsts, size_t *ret_count)
+{
+	struct crit_index index = { 0 };
+	const char *item = items;
+	uint32_t used = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++, item += grouping->item_bytes) {
+		const uint64_t hash = grouping->hash(item);
+		struct crit_probe probe;
+		uint32_t row = crit_index_first(&index, hash, &probe);
+
+		while (row != CRIT_NONE && grouping->compare(firsts[row], item))
+			row = crit_index_next(&index, &probe);
+		if (row == CRIT_NONE) {
+			row = used++;
+			firsts[row] = item;
+			grouping->begin(rows + row * grouping->row_bytes, item);
+			rc = crit_index_put(&index, hash, row);
+		}
+		grouping->add(rows + row * grouping->row_bytes, item);
+	}
+	crit_index_fini(&index);
+	*ret_count = used;
+	return rc;
+}
+
+void *crit_group_by(const struct crit_grouping *grouping, void *items, size_t count,
+		    size_t *ret_count)
+{
+	char *rows = crit_lines_alloc(count + 1, grouping->row_bytes);
+	const char **firsts = grouping->hash ? calloc(count + 1, sizeof(*firsts)) : NULL;
+	int rc = 0;
+
+	if (rows && firsts)
+		rc = add_hashed(grouping, items, count, rows, firsts, ret_count);
+	else if (rows && !grouping->hash)
+		add_sorted(grouping, items, count, rows, ret_count);
+	if (rc || (grouping->hash && !firsts)) {
+		free(rows);
+		rows = NULL;
+	}
+	free(firsts);
 	return rows;
 }

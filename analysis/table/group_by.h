@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One row per group of items with the same key: sorts items, and adds up those that are equal. */
+/* One row per group of items with the same key, which adds them up. */
 #ifndef CRIT_GROUP_BY_H
 #define CRIT_GROUP_BY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct crit_grouping {
 	size_t item_bytes;
@@ -11,11 +12,14 @@ struct crit_grouping {
 	int (*compare)(const void *left, const void *right); /* two items; 0: of one group */
 	void (*begin)(void *row, const void *item); /* gives a row of zeros its key */
 	void (*add)(void *row, const void *item); /* adds an item, the first one as well */
+	uint64_t (*hash)(const void *item); /* the same for items of a group; NULL: sort them */
 };
 
 /*
- * Rows in the order of compare.  Ownership: items stay the caller's, sorted; the caller frees the
- * rows.  Errors: NULL when there is no memory.  Cost: O(count log count).
+ * Rows in the order of compare, or with a hash in that of each group's first item; a row's items
+ * are added as they came.  Ownership: items stay the caller's, sorted without a hash; the caller
+ * frees the rows.  Errors: NULL when there is no memory.  Cost: O(count log count), with a hash
+ * O(count).
  */
 void *crit_group_by(const struct crit_grouping *grouping, void *items, size_t count,
 		    size_t *ret_count);

@@ -66,8 +66,11 @@ static void add_pair(void *to, const void *from)
 }
 
 static const struct crit_grouping by_pair = { sizeof(struct crit_pair_row),
-					      sizeof(struct crit_pair_row), compare_pairs,
-					      begin_pair, add_pair };
+					      sizeof(struct crit_pair_row),
+					      compare_pairs,
+					      begin_pair,
+					      add_pair,
+					      NULL };
 
 /* Each pair tells of two directions; whose other end never announced itself is in no pair. */
 static int fill_pairs(const struct crit_messages *messages, const uint32_t *rank_rows,

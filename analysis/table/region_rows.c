@@ -206,8 +206,11 @@ static void add_piece(void *to, const void *from)
 }
 
 static const struct crit_grouping by_part = { sizeof(struct region_item),
-					      sizeof(struct crit_region_part), compare_pieces,
-					      begin_part, add_piece };
+					      sizeof(struct crit_region_part),
+					      compare_pieces,
+					      begin_part,
+					      add_piece,
+					      NULL };
 
 static int fill_parts(struct region_item *pieces, size_t count, struct crit_region_results *out)
 {

@@ -7,6 +7,7 @@
 
 #include "core/base/array.h"
 #include "core/base/call.h"
+#include "core/base/hash.h"
 
 int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *right)
 {
@@ -53,6 +54,27 @@ int crit_cause_compare_place(const struct crit_cause_row *left, const struct cri
 	return order ? order
 		     : crit_cause_compare_call(left->after_call, &left->after, right->after_call,
 					       &right->after);
+}
+
+uint64_t crit_cause_hash_who(const struct crit_who *who)
+{
+	const uint64_t hash = crit_hash_mix((uint64_t)who->rank << 32 | who->thread, who->lock);
+
+	return crit_hash_mix(hash, (uint64_t)who->is_name << 32 |
+					   (who->region ? who->region->number : 0));
+}
+
+static uint64_t hash_call(uint64_t hash, uint16_t call, const struct crit_source_location *place)
+{
+	hash = crit_hash_mix(hash, call);
+	return crit_hash_mix(hash, crit_cause_is_phase(call) ? crit_hash_text(place->function)
+							     : place->offset);
+}
+
+uint64_t crit_cause_hash_place(const struct crit_cause_row *row)
+{
+	return hash_call(hash_call(kind_of(row), row->before_call, &row->before), row->after_call,
+			 &row->after);
 }
 
 struct crit_who crit_cause_who_of(const struct crit_results *results, uint32_t thread,

@@ -10,6 +10,7 @@
 #include "analysis/table/group_by.h"
 #include "analysis/waits/film/film.h"
 #include "core/base/array.h"
+#include "core/base/hash.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
 #include "report/causes/late_rows.h"
@@ -21,6 +22,13 @@ static int compare_rows(const void *a, const void *b)
 	int order = crit_cause_compare_who(&left->who, &right->who);
 
 	return order ? order : crit_cause_compare_place(left, right);
+}
+
+static uint64_t hash_row(const void *item)
+{
+	const struct crit_cause_row *row = item;
+
+	return crit_hash_mix(crit_cause_hash_who(&row->who), crit_cause_hash_place(row));
 }
 
 static void begin_row(void *to, const void *from)
@@ -48,8 +56,11 @@ static void add_row(void *to, const void *from)
 }
 
 static const struct crit_grouping by_cause = { sizeof(struct crit_cause_row),
-					       sizeof(struct crit_cause_row), compare_rows,
-					       begin_row, add_row };
+					       sizeof(struct crit_cause_row),
+					       compare_rows,
+					       begin_row,
+					       add_row,
+					       hash_row };
 
 static int compare_cost(const void *a, const void *b)
 {
@@ -68,6 +79,13 @@ static int compare_pairs(const void *a, const void *b)
 	int order = crit_cause_compare_who(&left->from, &right->from);
 
 	return order ? order : crit_cause_compare_who(&left->to, &right->to);
+}
+
+static uint64_t hash_pair(const void *item)
+{
+	const struct crit_waiter_row *pair = item;
+
+	return crit_hash_mix(crit_cause_hash_who(&pair->from), crit_cause_hash_who(&pair->to));
 }
 
 static void begin_pair(void *to, const void *from)
@@ -90,8 +108,11 @@ static void add_pair(void *to, const void *from)
 }
 
 static const struct crit_grouping by_pair = { sizeof(struct crit_waiter_row),
-					      sizeof(struct crit_waiter_row), compare_pairs,
-					      begin_pair, add_pair };
+					      sizeof(struct crit_waiter_row),
+					      compare_pairs,
+					      begin_pair,
+					      add_pair,
+					      hash_pair };
 
 static int compare_impact(const void *a, const void *b)
 {

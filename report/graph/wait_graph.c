@@ -30,8 +30,11 @@ static void add_vertex(void *to, const void *from)
 }
 
 static const struct crit_grouping by_who = { sizeof(struct crit_wait_vertex),
-					     sizeof(struct crit_wait_vertex), compare_vertices,
-					     begin_vertex, add_vertex };
+					     sizeof(struct crit_wait_vertex),
+					     compare_vertices,
+					     begin_vertex,
+					     add_vertex,
+					     NULL };
 
 uint32_t crit_wait_graph_vertex(const struct crit_wait_graph *graph, const struct crit_who *who)
 {

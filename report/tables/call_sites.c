@@ -8,6 +8,7 @@
 
 #include "analysis/table/group_by.h"
 #include "core/base/array.h"
+#include "core/base/hash.h"
 
 struct crit_call_sites {
 	struct crit_call_site_row *rows;
@@ -31,6 +32,13 @@ static int compare_place(const void *a, const void *b)
 	if (!order && !left->place.module)
 		order = (left->index > right->index) - (left->index < right->index);
 	return order;
+}
+
+static uint64_t hash_place(const void *item)
+{
+	const struct crit_call_site_row *row = item;
+
+	return crit_hash_mix(row->place.offset, row->call);
 }
 
 static int compare_weight(const void *a, const void *b)
@@ -64,8 +72,11 @@ static void join(void *to, const void *from)
 }
 
 static const struct crit_grouping by_place = { sizeof(struct crit_call_site_row),
-					       sizeof(struct crit_call_site_row), compare_place,
-					       begin, join };
+					       sizeof(struct crit_call_site_row),
+					       compare_place,
+					       begin,
+					       join,
+					       hash_place };
 
 static struct crit_call_site_row site_of(const struct crit_results *results, size_t index,
 					 struct crit_symbols *symbols)

@@ -78,11 +78,11 @@ static void join(void *to, const void *from)
 
 static const struct crit_grouping groupings[CRIT_HOT_LEVEL_COUNT] = {
 	[CRIT_HOT_LINE] = { sizeof(struct piece), sizeof(struct crit_hot_row), compare_lines, begin,
-			    join },
+			    join, NULL },
 	[CRIT_HOT_FUNCTION] = { sizeof(struct piece), sizeof(struct crit_hot_row),
-				compare_functions, begin, join },
+				compare_functions, begin, join, NULL },
 	[CRIT_HOT_LIBRARY] = { sizeof(struct piece), sizeof(struct crit_hot_row), compare_libraries,
-			       begin, join },
+			       begin, join, NULL },
 };
 
 static bool is_wanted(const struct crit_results *results, const struct crit_hot_query *query,

@@ -182,8 +182,11 @@ static void add_share(void *to, const void *from)
 }
 
 static const struct crit_grouping by_share = { sizeof(struct region_piece),
-					       sizeof(struct region_piece), compare_pieces,
-					       begin_share, add_share };
+					       sizeof(struct region_piece),
+					       compare_pieces,
+					       begin_share,
+					       add_share,
+					       NULL };
 
 static int make_shares(struct crit_region_table *table, struct pieces *pieces)
 {
