@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/symbols/code_refs.h"
 #include "analysis/symbols/frame_table.h"
 #include "analysis/symbols/function_name.h"
 #include "analysis/symbols/vdso.h"
@@ -362,12 +363,12 @@ static uint64_t begin_of(struct crit_elf_file *file, uint64_t address)
 {
 	Dwarf_Addr bias = 0;
 	Dwarf_CFI *cfi = dwfl_module_eh_cfi(file->module, &bias);
+	struct crit_frame_range range;
 	struct crit_frame_row row;
-	uint64_t begin;
 
 	return read_row(file, cfi, bias, address, &row) &&
-			       crit_frame_table_find(file->elf, address, &begin)
-		       ? begin
+			       crit_frame_table_find(file->elf, address, &range)
+		       ? range.begin
 		       : 0;
 }
 
@@ -391,6 +392,14 @@ void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 		find_symbol(file, address, ret_place);
 	if (!ret_place->frames[0].function_at)
 		ret_place->function_begin = begin_of(file, address);
+}
+
+bool crit_elf_file_refers(struct crit_elf_file *file, uint64_t address, uint64_t target)
+{
+	struct crit_frame_range range;
+
+	return crit_frame_table_find(file->elf, address, &range) &&
+	       crit_code_refers(file->elf, range.begin, range.next, target);
 }
 
 static bool has_section(Elf *elf, const char *wanted)

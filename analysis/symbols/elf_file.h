@@ -88,6 +88,9 @@ bool crit_elf_place_is_sound(const struct crit_elf_place *place, size_t bytes);
 void crit_elf_file_find(struct crit_elf_file *file, uint64_t address,
 			struct crit_elf_place *ret_place);
 
+/* Does the function that an address is in name the address target?  False, too: not known. */
+bool crit_elf_file_refers(struct crit_elf_file *file, uint64_t address, uint64_t target);
+
 /*
  * How to leave the frame of an address: .eh_frame says, else .debug_frame, which may be in a
  * separate debug file.  The dynamic linker's begin, which has neither, has no caller.  False: not

@@ -36,7 +36,8 @@
 enum question_kind {
 	QUESTION_OPEN = 0,
 	QUESTION_FIND,
-	QUESTION_FRAME
+	QUESTION_FRAME,
+	QUESTION_REFERS
 };
 
 struct question {
@@ -44,6 +45,7 @@ struct question {
 	uint64_t inode;
 	uint64_t changed_ns;
 	uint64_t address;
+	uint64_t target; /* REFERS */
 	uint32_t file;
 	uint32_t kind;
 	uint32_t wait_s; /* what its reader may take */
@@ -59,6 +61,7 @@ struct answer {
 		struct crit_elf_head head;
 		struct crit_elf_place place;
 		struct crit_frame_row row;
+		uint8_t refers;
 	} tail; /* sent as far as it is used */
 };
 
@@ -124,6 +127,11 @@ static size_t answer_of(struct crit_elf_file *file, const struct question *quest
 			memset(&answer->tail.row, 0, sizeof(answer->tail.row));
 		return offsetof(struct crit_frame_row, ops) +
 		       answer->tail.row.rule.op_count * sizeof(struct crit_frame_op);
+	}
+	if (question->kind == QUESTION_REFERS) {
+		answer->tail.refers =
+			crit_elf_file_refers(file, question->address, question->target);
+		return sizeof(answer->tail.refers);
 	}
 	crit_elf_file_find(file, question->address, &answer->tail.place);
 	return offsetof(struct crit_elf_place, texts) + answer->tail.place.text_bytes;
@@ -421,6 +429,8 @@ static bool is_sound(const struct crit_elf_reader *reader, enum question_kind ki
 
 	if (kind == QUESTION_FIND)
 		return crit_elf_place_is_sound(&reader->answer.tail.place, bytes);
+	if (kind == QUESTION_REFERS)
+		return bytes >= sizeof(reader->answer.tail.refers);
 	if (kind == QUESTION_FRAME)
 		return bytes >= offsetof(struct crit_frame_row, ops) &&
 		       row->rule.op_count <= CRIT_FRAME_OPS_MAX &&
@@ -487,5 +497,19 @@ enum crit_elf_status crit_elf_reader_frame_row(struct crit_elf_reader *reader,
 
 	if (status == CRIT_ELF_OPEN)
 		*ret_row = &reader->answer.tail.row;
+	return status;
+}
+
+enum crit_elf_status crit_elf_reader_refers(struct crit_elf_reader *reader,
+					    const struct crit_elf_wanted *wanted, uint64_t address,
+					    uint64_t target, bool *ret_refers)
+{
+	enum crit_elf_status status;
+
+	if (reader)
+		reader->question.target = target;
+	status = ask(reader, wanted, QUESTION_REFERS, address);
+	if (status == CRIT_ELF_OPEN)
+		*ret_refers = reader->answer.tail.refers == 1;
 	return status;
 }

@@ -59,6 +59,11 @@ enum crit_elf_status crit_elf_reader_find(struct crit_elf_reader *reader,
 					  const struct crit_elf_wanted *wanted, uint64_t address,
 					  const struct crit_elf_place **ret_place);
 
+/* As crit_elf_reader_find, whether the function that an address is in names the address target. */
+enum crit_elf_status crit_elf_reader_refers(struct crit_elf_reader *reader,
+					    const struct crit_elf_wanted *wanted, uint64_t address,
+					    uint64_t target, bool *ret_refers);
+
 /*
  * As crit_elf_reader_find, how to leave the frame of an address: a row whose CFA is undefined, and
  * that ends nowhere, where the file does not say.

@@ -61,17 +61,17 @@ static size_t row_count_of(const Elf_Data *data)
 	return head.row_count < room ? head.row_count : room;
 }
 
-bool crit_frame_table_find(Elf *elf, uint64_t address, uint64_t *ret_begin)
+bool crit_frame_table_find(Elf *elf, uint64_t address, struct crit_frame_range *ret_range)
 {
 	const Elf_Data *data = NULL;
 	GElf_Phdr header;
 	size_t low = 0;
-	size_t high;
+	size_t count, high;
 
 	if (find_section(elf, &header))
 		data = elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz,
 					    ELF_T_BYTE);
-	high = row_count_of(data);
+	count = high = row_count_of(data);
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
@@ -82,6 +82,8 @@ bool crit_frame_table_find(Elf *elf, uint64_t address, uint64_t *ret_begin)
 	}
 	if (low == 0)
 		return false;
-	*ret_begin = header.p_vaddr + (uint64_t)(int64_t)row_at(data, low - 1).begin;
+	ret_range->begin = header.p_vaddr + (uint64_t)(int64_t)row_at(data, low - 1).begin;
+	ret_range->next = low < count ? header.p_vaddr + (uint64_t)(int64_t)row_at(data, low).begin
+				      : UINT64_MAX;
 	return true;
 }

@@ -11,11 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct crit_frame_range { /* of code, as program headers have it */
+	uint64_t begin;
+	uint64_t next; /* the next begin; UINT64_MAX: there is none */
+};
+
 /*
- * The last begin at or before an address, both as program headers have them.  Whether the code goes
- * on up to there the CFI says.  False: there is none, or the table is not one that linkers write.
- * Cost: a binary search.
+ * The last begin at or before an address.  Whether the code goes on up to there the CFI says.
+ * False: there is none, or the table is not one that linkers write.  Cost: a binary search.
  */
-bool crit_frame_table_find(Elf *elf, uint64_t address, uint64_t *ret_begin);
+bool crit_frame_table_find(Elf *elf, uint64_t address, struct crit_frame_range *ret_range);
 
 #endif

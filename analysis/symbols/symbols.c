@@ -36,6 +36,7 @@ struct symbol_name {
 struct symbol_caller { /* of a region's code in the same file */
 	uint64_t file_offset;
 	uint64_t seen_real_ns;
+	bool has_asked, refers; /* whether its function names that code */
 };
 
 struct crit_symbols {
@@ -284,7 +285,7 @@ static int know_region(struct crit_symbols *symbols, const struct crit_region_ro
 	    crit_map_set(&symbols->caller_numbers, key, (uint32_t)symbols->caller_count))
 		return -ENOMEM;
 	symbols->callers[symbols->caller_count++] =
-		(struct symbol_caller){ call, caller->seen_real_ns };
+		(struct symbol_caller){ .file_offset = call, .seen_real_ns = caller->seen_real_ns };
 	return 0;
 }
 
@@ -299,24 +300,47 @@ int crit_symbols_know_regions(struct crit_symbols *symbols,
 	return rc;
 }
 
+/*
+ * Does the function that a call is in name the code it calls?  Else it was only returned to: the
+ * call was a jump, from a function that is not known.
+ */
+static bool refers(struct crit_symbols *symbols, uint32_t number, struct symbol_caller *caller,
+		   uint64_t address, uint64_t target)
+{
+	const struct crit_elf_wanted wanted = wanted_of(symbols, number);
+	struct symbol_file *file = &symbols->files[number];
+
+	if (!caller->has_asked && file->status == CRIT_ELF_OPEN) {
+		file->status = crit_elf_reader_refers(symbols->reader, &wanted, address, target,
+						      &caller->refers);
+		file->is_doubted = file->is_doubted || file->status != CRIT_ELF_OPEN;
+		caller->has_asked = true;
+	}
+	return caller->refers;
+}
+
 /* A region's code without a name has that of who calls it, but stays where it is. */
 static void name_by_caller(struct crit_symbols *symbols, uint32_t file, uint64_t file_offset,
 			   struct crit_source_location *place)
 {
 	struct crit_source_location named = *place;
+	uint64_t begin = place->offset - 1; /* of the code that is called */
 
 	for (int nested = 0; !named.function && nested < NESTED_MAX; nested++) {
 		uint32_t number = CRIT_NONE;
+		struct symbol_caller *caller;
 		uint64_t key;
 
 		if (key_of_place(file, file_offset, &key))
 			number = crit_map_get(&symbols->caller_numbers, key);
 		if (number == CRIT_NONE)
 			return;
-		file_offset = symbols->callers[number].file_offset;
-		if (!find_in(symbols, file, file_offset, symbols->callers[number].seen_real_ns,
-			     &named))
+		caller = &symbols->callers[number];
+		file_offset = caller->file_offset;
+		if (!find_in(symbols, file, file_offset, caller->seen_real_ns, &named) ||
+		    !refers(symbols, file, caller, named.offset - 1, begin))
 			return;
+		begin = named.function_begin;
 		if (named.function_begin) /* which may be the code of another region */
 			file_offset -= named.offset - 1 - named.function_begin;
 	}

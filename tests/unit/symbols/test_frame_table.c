@@ -33,14 +33,18 @@ static void check_begins(Elf *elf)
 
 	for (size_t i = 0; i < 2; i++) {
 		const uint64_t wanted = address_of(functions[i]);
-		uint64_t begin = 0;
+		struct crit_frame_range range = { 0 }, before;
 
-		CHECK(crit_frame_table_find(elf, wanted, &begin));
-		CHECK_UINT_EQ(begin, wanted);
-		CHECK(crit_frame_table_find(elf, wanted + 1, &begin));
-		CHECK_UINT_EQ(begin, wanted);
-		CHECK(crit_frame_table_find(elf, wanted - 1, &begin));
-		CHECK(begin < wanted);
+		CHECK(crit_frame_table_find(elf, wanted, &range));
+		CHECK_UINT_EQ(range.begin, wanted);
+		CHECK(crit_frame_table_find(elf, wanted + 1, &range));
+		CHECK_UINT_EQ(range.begin, wanted);
+		CHECK(range.next > wanted + 1);
+		CHECK(crit_frame_table_find(elf, wanted - 1, &before));
+		CHECK(before.begin < wanted);
+		CHECK_UINT_EQ(before.next, wanted);
+		CHECK(crit_frame_table_find(elf, UINT64_MAX / 4, &range));
+		CHECK_UINT_EQ(range.next, UINT64_MAX);
 	}
 }
 
@@ -60,13 +64,13 @@ static void check_damaged(char *image, size_t bytes)
 	for (int at = 0; at < 9; at++) {
 		Elf *elf = elf_memory(image, bytes);
 		const uint64_t table = table_of(elf);
-		uint64_t begin;
+		struct crit_frame_range range;
 		char *byte = image + table + (at < 4 ? at : 11); /* then the count's highest */
 		const char before = *byte;
 
 		*byte = at < 4 ? (char)(before ^ 0x44) : 0x7f;
 		CHECK_CASE("byte %d", at);
-		CHECK(table && crit_frame_table_find(elf, address_of(first), &begin) == (at >= 4));
+		CHECK(table && crit_frame_table_find(elf, address_of(first), &range) == (at >= 4));
 		*byte = before;
 		(void)elf_end(elf);
 	}
@@ -75,7 +79,7 @@ static void check_damaged(char *image, size_t bytes)
 int main(void)
 {
 	const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	uint64_t begin;
+	struct crit_frame_range range;
 	size_t bytes = 0;
 	char *image;
 	Elf *elf;
@@ -85,7 +89,7 @@ int main(void)
 	if (!CHECK(elf != NULL && second(1) == 9))
 		return check_done();
 	check_begins(elf);
-	CHECK(!crit_frame_table_find(elf, 0, &begin));
+	CHECK(!crit_frame_table_find(elf, 0, &range));
 	image = elf_rawfile(elf, &bytes);
 	if (CHECK(image != NULL)) {
 		char *copy = malloc(bytes);

@@ -8,4 +8,7 @@
 /* Where the code of functions begins that have no name. */
 void stripped_codes(const void *codes[STRIPPED_CODES]);
 
+/* Names none of them. */
+const void *stripped_returns(void);
+
 #endif
