@@ -190,6 +190,16 @@ struct time_cell { /* of a thread's times */
 	char key[64];
 };
 
+static struct time_cell cell_of(uint64_t ns, int state, int span_class)
+{
+	struct time_cell cell = { .ns = ns };
+
+	(void)snprintf(cell.key, sizeof(cell.key), "%s_%s_s",
+		       crit_state_name((enum crit_kernel_state)state),
+		       span_class ? crit_class_name((enum crit_span_class)span_class) : "no_shim");
+	return cell;
+}
+
 static int compare_cells(const void *a, const void *b)
 {
 	return strcmp(((const struct time_cell *)a)->key, ((const struct time_cell *)b)->key);
@@ -197,18 +207,13 @@ static int compare_cells(const void *a, const void *b)
 
 static void put_cells(struct crit_json_stream *json, const struct crit_cells *cells)
 {
-	struct time_cell known[CRIT_STATE_COUNT * CRIT_CLASS_COUNT];
+	struct time_cell known[CRIT_STATE_COUNT * CRIT_CLASS_COUNT] = { 0 };
 	size_t count = 0;
 
 	for (int s = 0; s < CRIT_STATE_COUNT; s++)
-		for (int c = 0; c < CRIT_CLASS_COUNT; c++) {
-			if (!cells->ns[s][c])
-				continue;
-			(void)snprintf(known[count].key, sizeof(known[count].key), "%s_%s_s",
-				       crit_state_name((enum crit_kernel_state)s),
-				       c ? crit_class_name((enum crit_span_class)c) : "no_shim");
-			known[count++].ns = cells->ns[s][c];
-		}
+		for (int c = 0; c < CRIT_CLASS_COUNT; c++)
+			if (cells->ns[s][c])
+				known[count++] = cell_of(cells->ns[s][c], s, c);
 	qsort(known, count, sizeof(known[0]), compare_cells);
 	crit_json_object(json);
 	for (size_t i = 0; i < count; i++)
