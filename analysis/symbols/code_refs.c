@@ -46,7 +46,7 @@ bool crit_code_refers(Elf *elf, uint64_t begin, uint64_t end, uint64_t target)
 
 		memcpy(&word, (const char *)code->d_buf + at, sizeof(word));
 		if (begin + at + sizeof(word) + (uint64_t)(int64_t)word == target ||
-		    (uint64_t)(int64_t)word == target)
+		    (header.e_type == ET_EXEC && (uint64_t)(int64_t)word == target))
 			return true;
 	}
 	return false;

@@ -47,12 +47,12 @@ language() {
 	done
 }
 
-# stripped BUILD SOURCE COMPILER FUNCTION[:SYMBOL],…: what the program still exports.
+# stripped BUILD SOURCE COMPILER FUNCTION[:SYMBOL],… [OPTION]…: what the program still exports.
 stripped() {
 	source=$sources/$2
 	command -v "$3" >/dev/null || return 0
-	"$1" "$3" -O0 -s -rdynamic || exit 1
-	check "$3-stripped" "$4"
+	"$1" "$3" -O0 -s -rdynamic "${@:5}" || exit 1
+	check "$3-stripped${5:-}" "$4"
 }
 
 # archive COMPILER: the names of regions have the lines.
@@ -76,6 +76,7 @@ stripped build_c region_lines.c gcc main,region_lines_outside
 for compiler in g++ clang++; do
 	stripped build_one region_lines_cxx.cc $compiler main,smooth
 done
+stripped build_one region_lines_cxx.cc g++ main,smooth -no-pie -fno-pie # addresses are absolute there
 stripped build_one region_lines_fortran.f90 gfortran smooth:__smoothing_MOD_smooth
 if ! "$crit" --version | grep -q 'built without OTF2'; then
 	archive gcc
