@@ -16,15 +16,19 @@ share_of() {
 	"$crit" report --by library "$dir" | awk -v name="$1" '$NF ~ name { sum += $3 } END { print sum + 0 }'
 }
 
-# launch_alone NAME FLAVOUR PROGRAM…: a run in which rank 0 had CPUs, of five.  No sample tells where a thread queues
-# for one: that time is divided as that in which it runs (docs/metric.md), while the clocks know it.
+# launch_alone NAME FLAVOUR PROGRAM ROUNDS [regions]: a run of which the truth is known. No sample tells where a thread
+# queues for a CPU: of one thread, CPU time is the truth (line_truth.py); of two it takes a run, of five, in which they
+# had CPUs. Sets truth.
 launch_alone() {
 	local name=$1 flavour=$2 i percent
 	shift 2
+	truth=(--cpu)
+	[ $# -lt 3 ] || truth=()
 	for ((i = 0; i < 5; i++)); do
 		rm -rf "${trial:?}/$name"
 		launch "$name" "${mode:-run}" "$flavour" 2 "$@"
 		has_last_report 60
+		[ $# -eq 3 ] || return
 		percent=$(ask 'round(100 * r["ranks"][0]["runnable_s"] / r["job"]["window_s"])')
 		[ "$percent" -gt 5 ] || return
 	done
@@ -37,7 +41,7 @@ run_once() {
 	shift
 	launch_alone "$@"
 	"$crit" report --by function "$dir" >"$trial/functions"
-	"$trial_lib/line_truth.py" "$trial/$name.out" "$trial/functions" | tee -a "$trial/all" >>"$trial/case"
+	"$trial_lib/line_truth.py" "${truth[@]}" "$trial/$name.out" "$trial/functions" | tee -a "$trial/all" >>"$trial/case"
 	said=$(ask 'r["verdict"]["sentence"]')
 	[[ $said =~ of\ its\ CMetric\ in\ ([A-Za-z<>:]*f)\ [^\;]*$source:[0-9]+ ]]
 	point "$name: the verdict names f with its line" $? "${said%%;*}"

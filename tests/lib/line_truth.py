@@ -2,19 +2,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shares of functions in the CMetric, as samples have them, beside the program's own clock (tests/apps/clocked.h).
 
-usage: line_truth.py TOLD FUNCTIONS      a line per function: name, share, standard error, truth; in per cent.
+usage: line_truth.py [--cpu] TOLD FUNCTIONS
+                                         a line per function: name, share, standard error, truth; in per cent.
                                          FUNCTIONS: what crit report --by function says
+                                         --cpu: one thread worked, and its time in a queue is nobody's: no sample
+                                         tells where it queues, that time is divided as that in which it runs
+                                         (docs/metric.md), and so its share of the CMetric is that of the CPU time
        line_truth.py --case < LINES      of several runs of a case: mean error within 3 standard errors of it, or a
                                          point; none beyond 4.5
        line_truth.py --all < LINES       of all: the mean of the squares of errors in standard errors, 0.6 to 1.5"""
 import sys
 
 
-def told(path):
-    """CMetric in ns by function, of those that were used."""
+def told(path, column):
+    """CMetric (5) or CPU time (3) in ns by function, of those that were used."""
     with open(path, encoding="utf-8") as file:
         rows = [line.split() for line in file if " 0x" in line or " (nil) " in line]
-    return {row[0]: float(row[5]) for row in rows if float(row[5])}
+    return {row[0]: float(row[column]) for row in rows if float(row[column])}
 
 
 def estimates(path):
@@ -58,8 +62,10 @@ def check_all():
 
 
 def main():
-    if len(sys.argv) == 3:
-        compare(told(sys.argv[1]), estimates(sys.argv[2]))
+    column = 3 if sys.argv[1:2] == ["--cpu"] else 5
+    files = sys.argv[2 if column == 3 else 1:]
+    if len(files) == 2:
+        compare(told(files[0], column), estimates(files[1]))
         return 0
     if len(sys.argv) != 2 or sys.argv[1] not in ("--case", "--all"):
         print(__doc__, file=sys.stderr)
