@@ -92,12 +92,6 @@ static __noinline int admit(struct task_struct *task, struct crit_member *member
 
 #define FIRST_SIGHT (CRIT_MF_UNVERIFIED | CRIT_MF_NEW | CRIT_MF_ASLEEP)
 
-#if defined(__TARGET_ARCH_arm64)
-#define THREAD_POINTER thread.uw.tp_value
-#else
-#define THREAD_POINTER thread.fsbase
-#endif
-
 /*
  * Reads the tag of current, the last one where that fails.  Its address space, mm, must be the one
  * that was verified: between the point where exec installs a new one and on_sched_process_exec,

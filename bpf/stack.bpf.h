@@ -39,12 +39,19 @@ struct {
 	__type(value, struct stack_slot);
 } stack_slots SEC(".maps");
 
-/* Bytes from sp on that may be wanted: above a program's first frame lies its environment. */
+/*
+ * Bytes from sp on that may be wanted.  Above a program's first frame lies its environment, and
+ * above that of a thread what its thread pointer points at: C libraries put it into the memory of
+ * the stack, where other stacks may follow.
+ */
 static __always_inline __u64 wanted_bytes(struct mm_struct *mm, __u64 sp)
 {
-	const __u64 end = BPF_CORE_READ((struct mm_struct___word *)mm, start_stack);
+	const struct task_struct *task = (const void *)bpf_get_current_task();
+	const __u64 program = BPF_CORE_READ((struct mm_struct___word *)mm, start_stack) - sp;
+	const __u64 thread = BPF_CORE_READ(task, THREAD_POINTER) - sp;
+	const __u64 wanted = program < thread ? program : thread; /* of what lies below, immense */
 
-	return end > sp && end - sp < CRIT_STACK_BYTES_MAX ? end - sp : CRIT_STACK_BYTES_MAX;
+	return wanted < CRIT_STACK_BYTES_MAX ? wanted : CRIT_STACK_BYTES_MAX;
 }
 
 /*
@@ -111,8 +118,8 @@ static __always_inline __u32 take_stack(__u32 run_number, struct mm_struct *mm,
 	if (!slot)
 		return 0;
 	set_head(&slot->stack.head, CRIT_K_STACK, run_number, 0);
-	if (crit_stack_is_affordable(&slot->credit, slot->stack.head.time_ns,
-				     counters->stack_budget) &&
+	crit_stack_earn(&slot->credit, slot->stack.head.time_ns, counters->stack_budget);
+	if (crit_stack_is_affordable(&slot->credit, is_block) &&
 	    (!is_block || crit_stack_take_block(&slot->credit, slot->stack.head.time_ns))) {
 		slot->stack.tid = (__u32)pid_tid;
 		slot->stack.pid = (__u32)(pid_tid >> 32);
@@ -122,7 +129,8 @@ static __always_inline __u32 take_stack(__u32 run_number, struct mm_struct *mm,
 		slot->stack.stack_bytes =
 			(__u32)copy_stack(slot, user->sp, wanted_bytes(mm, user->sp));
 		request = put_stack(slot, cpu);
-		slot->credit.left_ns -= (__s64)(bpf_ktime_get_ns() - slot->stack.head.time_ns);
+		crit_stack_pay(&slot->credit,
+			       (__s64)(bpf_ktime_get_ns() - slot->stack.head.time_ns), is_block);
 	}
 	if (!request)
 		__sync_fetch_and_add(&counters->stacks_refused, 1);

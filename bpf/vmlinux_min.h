@@ -68,10 +68,12 @@ struct thread_uw {
 struct thread_struct {
 	struct thread_uw uw;
 };
+#define THREAD_POINTER thread.uw.tp_value
 #else
 struct thread_struct {
 	unsigned long fsbase;
 };
+#define THREAD_POINTER thread.fsbase
 #endif
 
 struct sched_entity {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -27,6 +28,7 @@ struct scenario {
 	__u32 budget;
 	__u32 hz;
 	bool is_child; /* the program forks, and its child is looked at */
+	bool is_thread; /* a thread of it works */
 	bool is_user; /* all but critd is an ordinary user's, who at last closes his memory */
 	bool is_silent; /* the finisher never says that it is done */
 };
@@ -34,6 +36,8 @@ struct scenario {
 /* What the program tells of itself. */
 static struct told {
 	void *caller; /* of spin, where it goes on */
+	__u64 thread_pointer; /* of the thread that works, behind all of its stack */
+	__u32 tid;
 } * told;
 
 static void sleep_ms(long ms)
@@ -81,6 +85,22 @@ static const void *find_mark(const void *bytes, size_t count, char letter)
 	return memmem(bytes, count, text, sizeof(text));
 }
 
+static void *work(void *until_ms)
+{
+	told->thread_pointer = (__u64)__builtin_thread_pointer();
+	told->tid = (__u32)gettid();
+	mark('a', *(const long *)until_ms);
+	return NULL;
+}
+
+static void work_in_thread(long until_ms)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, work, &until_ms) || pthread_join(thread, NULL))
+		_exit(1);
+}
+
 static void program_main(int go_fd, const struct scenario *scenario)
 {
 	char byte;
@@ -91,7 +111,10 @@ static void program_main(int go_fd, const struct scenario *scenario)
 		_exit(wait(NULL) < 0 ? 1 : 0);
 	if (scenario->budget == 1) /* or others' time would be its credit */
 		(void)setpriority(PRIO_PROCESS, 0, -20);
-	mark('a', scenario->budget == 1 ? 1000 : 600);
+	if (scenario->is_thread)
+		work_in_thread(600);
+	else
+		mark('a', scenario->budget == 1 ? 1000 : 600);
 	if (scenario->is_user) {
 		(void)prctl(PR_SET_DUMPABLE, 0);
 		mark('q', 1200);
@@ -227,7 +250,10 @@ static void count_sample(const struct crit_kernel_sample *sample,
 	if (!CHECK(copy != NULL))
 		return;
 	CHECK_UINT_EQ(copy->tid, sample->tid);
-	CHECK_UINT_EQ(copy->pid, sample->tid);
+	if (sample->tid == told->tid)
+		CHECK(copy->sp + copy->stack_bytes <= told->thread_pointer);
+	else
+		CHECK_UINT_EQ(copy->pid, sample->tid);
 	CHECK_UINT_EQ(copy->ip, sample->ip);
 	CHECK(copy->stack_bytes <= CRIT_STACK_BYTES_MAX);
 	CHECK(!find_mark(copy + 1, copy->stack_bytes, 'q'));
@@ -378,6 +404,7 @@ int main(void)
 		  .budget = 10,
 		  .hz = 199 },
 		{ .name = "a child", .budget = 10, .hz = 199, .is_child = true },
+		{ .name = "a thread", .budget = 10, .hz = 199, .is_thread = true },
 		{ .name = "no answer", .budget = 10, .hz = 199, .is_silent = true },
 		{ .name = "a user who closes his memory",
 		  .budget = 10,

@@ -80,20 +80,28 @@ static void try_actives(void)
 	CHECK_UINT_EQ(crit_sample_active(1000000), 65535);
 }
 
+static __u32 is_affordable(struct crit_stack_credit *credit, __u64 now_ns, __u32 budget)
+{
+	crit_stack_earn(credit, now_ns, budget);
+	return crit_stack_is_affordable(credit, 0);
+}
+
 /* Copies of 3 us each as often as asked for: so many are taken in a second. */
-static __u32 count_copies(__u32 budget, __u64 every_ns)
+static __u32 count_copies(__u32 budget, __u64 every_ns, __u32 is_block)
 {
 	struct crit_stack_credit credit = { 0 };
 	__u64 now_ns = 5000000000000000000ull; /* a node's up-time: no product of it may overflow */
 	__u32 count = 0;
 
-	while (crit_stack_is_affordable(&credit, now_ns, budget)) /* used up */
-		credit.left_ns -= 3000;
+	while (is_affordable(&credit, now_ns, budget)) /* used up */
+		crit_stack_pay(&credit, 3000, 1);
+	credit.blocks_left_ns = 0;
 	for (__u64 i = 0; i < 1000000000 / every_ns; i++) {
 		now_ns += every_ns;
-		if (!crit_stack_is_affordable(&credit, now_ns, budget))
+		crit_stack_earn(&credit, now_ns, budget);
+		if (!crit_stack_is_affordable(&credit, is_block))
 			continue;
-		credit.left_ns -= 3000;
+		crit_stack_pay(&credit, 3000, is_block);
 		count++;
 	}
 	return count;
@@ -104,18 +112,38 @@ static void try_credit(void)
 	struct crit_stack_credit credit = { 0 };
 
 	CHECK_CASE("credit");
-	CHECK_UINT_EQ(count_copies(10, 5000000), 200);
-	CHECK_NEAR(count_copies(10, 10000), 3333, 1);
-	CHECK_NEAR(count_copies(1, 10000), 333, 1);
-	CHECK_UINT_EQ(count_copies(1000, 10000), 100000);
-	CHECK(crit_stack_is_affordable(&credit, 1000000000000000000ull, 1));
+	CHECK_UINT_EQ(count_copies(10, 5000000, 0), 200);
+	CHECK_NEAR(count_copies(10, 10000, 0), 3333, 1);
+	CHECK_NEAR(count_copies(1, 10000, 0), 333, 1);
+	CHECK_UINT_EQ(count_copies(1000, 10000, 0), 100000);
+	CHECK_NEAR(count_copies(10, 20000, 1), 416, 1);
+	CHECK(is_affordable(&credit, 1000000000000000000ull, 1));
 	CHECK_INT_EQ(credit.left_ns, CRIT_STACK_CREDIT_NS);
-	CHECK(crit_stack_is_affordable(&credit, 1000000000000000001ull, 1000));
+	CHECK(is_affordable(&credit, 1000000000000000001ull, 1000));
 	CHECK_INT_EQ(credit.left_ns, CRIT_STACK_CREDIT_NS);
 	credit.left_ns = -5000;
-	CHECK(!crit_stack_is_affordable(&credit, 1000000000000500001ull, 10));
-	CHECK(crit_stack_is_affordable(&credit, 1000000000000500201ull, 10));
-	CHECK(!crit_stack_is_affordable(&(struct crit_stack_credit){ 0 }, 5, 0));
+	CHECK(!is_affordable(&credit, 1000000000000500001ull, 10));
+	CHECK(is_affordable(&credit, 1000000000000500201ull, 10));
+	CHECK(!is_affordable(&(struct crit_stack_credit){ 0 }, 5, 0));
+}
+
+/* Blocks that come at once, and take long, leave most of what is saved to ticks. */
+static void try_shares(void)
+{
+	struct crit_stack_credit credit = { 0 };
+	__u32 count = 0;
+
+	CHECK_CASE("shares");
+	for (crit_stack_earn(&credit, 1000000000000000000ull, 10);
+	     crit_stack_is_affordable(&credit, 1); count++)
+		crit_stack_pay(&credit, 60000, 1);
+	CHECK_UINT_EQ(count, 5);
+	CHECK_INT_EQ(credit.left_ns, CRIT_STACK_CREDIT_NS - 300000);
+	CHECK(crit_stack_is_affordable(&credit, 0));
+	/* what ticks took is not there for blocks */
+	crit_stack_earn(&credit, 1000000000100000000ull, 10);
+	crit_stack_pay(&credit, CRIT_STACK_CREDIT_NS, 0);
+	CHECK(!crit_stack_is_affordable(&credit, 1) && credit.blocks_left_ns > 0);
 }
 
 static void try_blocks(void)
@@ -145,6 +173,7 @@ static void try_readable(void)
 int main(void)
 {
 	try_credit();
+	try_shares();
 	try_blocks();
 	try_readable();
 	try_actives();
