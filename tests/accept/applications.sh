@@ -108,6 +108,7 @@ gromacs() {
 	local program balanced
 	program=$(need gmx_mpi) || exit
 	gromacs_inputs
+	takes_turns=$program
 	mdrun=("$program" -quiet mdrun -ntomp 1 -pin off -nb cpu)
 	rounds gromacs-slab-2 results_of_mdrun \
 		2 "${mdrun[@]}" -s "$trial/water/slab.tpr" -dd 2 1 1 -dlb no -reprod
@@ -127,7 +128,7 @@ gromacs() {
 	work_is gromacs-bulk-4 1 1.1
 	none_is_late gromacs-bulk-4
 	# four threads that spin on fewer CPUs leave nothing to crit's own processes if they come before all others
-	is_in_line='' OMP_NUM_THREADS=2 rounds gromacs-slab-2x2 results_of_mdrun \
+	takes_turns='' is_in_line='' OMP_NUM_THREADS=2 rounds gromacs-slab-2x2 results_of_mdrun \
 		2 "$program" -quiet mdrun -ntomp 2 -pin off -nb cpu -s "$trial/water/slab.tpr" -dd 2 1 1 -dlb no -reprod
 	hot_in_gromacs gromacs-slab-2x2
 }
@@ -146,6 +147,7 @@ lammps() {
 	local program deck
 	program=$(need lmp) || exit
 	deck=("$program" -in "$inputs/two_cutoffs.in" -log none)
+	takes_turns=$program # what it counts is pairs, which take as long everywhere
 	rounds lammps-1-2 results_of_lammps 2 "${deck[@]}" -var factor 1.0
 	# rank 0 has two of the three layers whose atoms see far; a step computes forces after positions of neighbours'
 	# atoms have come, and before forces go back

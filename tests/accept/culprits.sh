@@ -41,7 +41,8 @@ run_once() {
 	shift
 	launch_alone "$@"
 	"$crit" report --by function "$dir" >"$trial/functions"
-	"$trial_lib/line_truth.py" "${truth[@]}" "$trial/$name.out" "$trial/functions" | tee -a "$trial/all" >>"$trial/case"
+	"$trial_lib/line_truth.py" "${truth[@]}" "$trial/$name.out" "$trial/functions" |
+		tee -a "$trial/all" >>"$trial/case"
 	said=$(ask 'r["verdict"]["sentence"]')
 	[[ $said =~ of\ its\ CMetric\ in\ ([A-Za-z<>:]*f)\ [^\;]*$source:[0-9]+ ]]
 	point "$name: the verdict names f with its line" $? "${said%%;*}"

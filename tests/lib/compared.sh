@@ -7,6 +7,7 @@
 inputs=$(realpath "$trial_lib/../accept/applications")
 modes=(preload) # with crit: what compose knows, in turn
 mpi=openmpi # programs of other people are built with
+takes_turns= # the program whose processes are to have all CPUs by turns
 
 # need PROGRAM: its path, for what is launched needs one.
 need() {
@@ -23,8 +24,10 @@ attempt() {
 	dir=$place/crit
 	report=$dir/report.json
 	begin=$(date +%s%N)
+	[ -z "$takes_turns" ] || exec "$trial_lib/by_turns" "$takes_turns" &
 	(cd "$place" && CRIT_DIR=$dir "${command[@]}" >said 2>complaints)
 	status=$?
+	kill $! 2>/dev/null
 	echo $((($(date +%s%N) - begin) / 1000000)) >"$place/wall_ms"
 	[ "$2" = bare ] || wait_for 60 [ -s "$report" ]
 }
