@@ -28,7 +28,7 @@ launch_alone() {
 		rm -rf "${trial:?}/$name"
 		launch "$name" "${mode:-run}" "$flavour" 2 "$@"
 		has_last_report 60
-		[ $# -eq 3 ] || return
+		[ ${#truth[@]} -eq 0 ] || return
 		percent=$(ask 'round(100 * r["ranks"][0]["runnable_s"] / r["job"]["window_s"])')
 		[ "$percent" -gt 5 ] || return
 	done

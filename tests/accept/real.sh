@@ -23,7 +23,7 @@ hpcc_run() {
 	"$trial_lib/by_turns" "$(command -v hpcc)" &
 	(cd "$place" && CRIT_DIR=$dir "${command[@]}" >hpcc.out 2>hpcc.err)
 	status=$?
-	kill %%
+	kill $!
 }
 
 # What hpcc says about correctness, without times and rates.

@@ -27,7 +27,7 @@ attempt() {
 	[ -z "$takes_turns" ] || exec "$trial_lib/by_turns" "$takes_turns" &
 	(cd "$place" && CRIT_DIR=$dir "${command[@]}" >said 2>complaints)
 	status=$?
-	kill $! 2>/dev/null
+	[ -z "$takes_turns" ] || kill $! # else it has ended, and its number may be another's
 	echo $((($(date +%s%N) - begin) / 1000000)) >"$place/wall_ms"
 	[ "$2" = bare ] || wait_for 60 [ -s "$report" ]
 }
