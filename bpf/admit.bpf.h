@@ -13,6 +13,9 @@
 #include "core/abi/abi_kernel.h"
 #include "core/abi/abi_member.h"
 
+/* critd drains the ring seldom, and is woken by what it must know of sooner. */
+volatile __u32 is_drained_seldom;
+
 static __always_inline void emit_exec(struct task_struct *task, __u32 run_number, __u32 old_tid,
 				      __u8 flags, __u8 expulsion)
 {
@@ -27,7 +30,8 @@ static __always_inline void emit_exec(struct task_struct *task, __u32 run_number
 	r->tgid = task->tgid;
 	r->ns_tid = ns_tid_of(task);
 	read_comm(r->comm, task);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	/* a short program is gone soon, and its memory map with it */
+	bpf_ringbuf_submit(r, is_drained_seldom ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
 static __always_inline void emit_enrol(struct task_struct *task, __u32 run_number, __u8 flags)

@@ -36,6 +36,7 @@ enum {
 	BPF_F_NO_PREALLOC = 1,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 	BPF_RB_NO_WAKEUP = 1,
+	BPF_RB_FORCE_WAKEUP = 2,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

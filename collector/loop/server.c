@@ -35,6 +35,8 @@
 #define LAST_WRITE_MS 3000u
 #define SLOTS_PER_TICK 16384u /* of a thread buffer: the others fill meanwhile */
 #define FAST_FOR_NS 100000000ull
+#define BUSY_FOR_NS 100000000ull
+#define BUSY_SLOTS 2048u /* of a thread buffer, at a tick */
 #define SHORT_LOOKS 10u /* a second of slow looks */
 
 static int open_signals(void)
@@ -90,6 +92,8 @@ static int start_threads(struct crit_server *server)
 		rc = crit_workers_create(&server->closers);
 	if (!rc)
 		rc = crit_memory_maps_create(server->proc_fd, server->meter, &server->maps);
+	if (!rc)
+		rc = crit_sources_watch(server->sources, server->epoll_fd);
 	if (!rc)
 		rc = crit_watch_add(server->epoll_fd, crit_workers_done_fd(server->inspectors),
 				    CRIT_WATCH_INSPECTED, 0);
@@ -209,8 +213,16 @@ static void set_timer(struct crit_server *server, uint32_t tick_ns)
 
 	if (tick_ns == server->tick_ns)
 		return;
+	crit_sources_set_seldom(server->sources, tick_ns == CRIT_LONG_TICK_NS);
+	if (tick_ns == CRIT_LONG_TICK_NS) /* what came before tells nobody */
+		(void)crit_sources_drain(server->sources);
 	(void)timerfd_settime(server->timer_fd, 0, &spec, NULL);
 	server->tick_ns = tick_ns;
+}
+
+static void be_busy(struct crit_server *server)
+{
+	server->busy_until_ns = crit_now_ns() + BUSY_FOR_NS;
 }
 
 static void tell_busy(struct crit_server *server)
@@ -271,14 +283,16 @@ static void tick(struct crit_server *server)
 {
 	const uint64_t begin_cpu_ns = crit_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const uint64_t now_ns = crit_now_ns();
+	bool is_busy = crit_sources_drain(server->sources);
 	uint32_t fullest;
 
-	crit_sources_drain(server->sources);
 	do_slow_things(server, now_ns);
 	if (server->is_stopping) /* the end is bounded by itself */
 		crit_meter_refill(server->meter);
 	crit_meter_begin(server->meter, now_ns);
 	fullest = crit_members_drain(server->members, now_ns, SLOTS_PER_TICK);
+	if (is_busy || fullest > BUSY_SLOTS || crit_lifecycle_is_ending(server))
+		be_busy(server);
 	server->is_behind = fullest > SLOTS_PER_TICK;
 	if (server->is_behind)
 		server->fast_until_ns = now_ns + FAST_FOR_NS;
@@ -293,13 +307,16 @@ static void on_call(struct crit_server *server, enum crit_watch_kind kind, uint3
 {
 	switch (kind) {
 	case CRIT_WATCH_LISTENER:
+		be_busy(server);
 		crit_clients_accept(server);
 		break;
 	case CRIT_WATCH_CLIENT:
+		be_busy(server);
 		if (server->clients[index] && !server->clients[index]->is_over)
 			crit_clients_read(server, server->clients[index]);
 		break;
 	case CRIT_WATCH_PROCESS:
+		be_busy(server);
 		crit_members_end(server->members, index);
 		break;
 	case CRIT_WATCH_FINISHER:
@@ -325,6 +342,9 @@ static void on_event(struct crit_server *server, uint64_t data)
 		(void)!read(server->timer_fd, &expirations, sizeof(expirations));
 		tick(server);
 		break;
+	case CRIT_WATCH_SOURCE:
+		tick(server);
+		break;
 	case CRIT_WATCH_SIGNAL:
 		server->is_stopping = true;
 		break;
@@ -337,7 +357,9 @@ static void on_event(struct crit_server *server, uint64_t data)
 static bool has_calls(const struct epoll_event *events, int count)
 {
 	for (int i = 0; i < count; i++) {
-		if (events[i].data.u64 >> 32 != CRIT_WATCH_TIMER)
+		const uint64_t kind = events[i].data.u64 >> 32;
+
+		if (kind != CRIT_WATCH_TIMER && kind != CRIT_WATCH_SOURCE)
 			return true;
 	}
 	return false;
@@ -421,11 +443,15 @@ static void finish_all(struct crit_server *server)
 /* The timer runs only while there is a run, or a client to be given up. */
 static uint32_t tick_length_ns(const struct crit_server *server)
 {
+	const uint64_t now_ns = crit_now_ns();
+
 	if (server->run_count == 0 && server->inspected_count == 0)
 		return 0;
+	if (now_ns >= server->busy_until_ns)
+		return CRIT_LONG_TICK_NS;
 	if (!crit_members_exist(server->members))
 		return CRIT_SLOW_TICK_NS;
-	return crit_now_ns() < server->fast_until_ns ? CRIT_FAST_TICK_NS : CRIT_TICK_NS;
+	return now_ns < server->fast_until_ns ? CRIT_FAST_TICK_NS : CRIT_TICK_NS;
 }
 
 /* How long to wait for an event, in ms. */

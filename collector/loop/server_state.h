@@ -18,6 +18,7 @@
 #define CRIT_TICK_NS 5000000u
 #define CRIT_FAST_TICK_NS 2000000u /* while a thread buffer fills quickly */
 #define CRIT_SLOW_TICK_NS 10000000u /* without thread buffers: the kernel's ring is larger */
+#define CRIT_LONG_TICK_NS 20000000u /* where little comes */
 
 struct crit_connection {
 	int fd;
@@ -78,7 +79,8 @@ struct crit_server {
 	bool has_told_calls;
 	bool has_muted; /* clients that are not read meanwhile */
 	uint32_t tick_ns; /* of the timer, 0: it stands still */
-	uint64_t fast_until_ns;
+	uint64_t fast_until_ns; /* ticks are short until then */
+	uint64_t busy_until_ns; /* and long from then on */
 	bool is_behind; /* a thread buffer had more than one tick takes, or a rank calls */
 	bool is_stopping;
 	uint64_t idle_since_ns; /* 0: busy */

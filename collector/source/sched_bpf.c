@@ -15,6 +15,7 @@
 #include "core/base/clock.h"
 
 #define RELEASE_EVERY 1024u /* records between two updates of the ring's read position */
+#define MUCH_SHARE 64 /* of the ring, at once */
 #define OUTSIDE_MAX 65536u
 #define PASSES 3 /* over /proc/PID/task: threads may be born meanwhile, by threads not yet in */
 
@@ -223,12 +224,14 @@ static void put(struct crit_run *run, const struct crit_kernel_head *record, siz
 		crit_stack_ring_put_copy(run->stacks, (const void *)record, time_ns);
 }
 
-static void drain(void *state)
+static bool drain(void *state)
 {
 	struct sched_bpf *source = state;
 	struct crit_ring *ring = &source->kernel.ring;
+	const unsigned long begin = ring->position;
 	const uint64_t now_ns = crit_now_ns();
 	const struct crit_kernel_head *record;
+	bool has_life = false;
 	uint32_t count = 0;
 	size_t bytes;
 
@@ -242,12 +245,28 @@ static void drain(void *state)
 			run = NULL;
 		else
 			put(run, record, bytes, time_ns, now_ns);
-		if (record->kind >= CRIT_K_FORK)
+		if (record->kind >= CRIT_K_FORK) {
 			learn(source, run, record, time_ns);
+			has_life |= record->kind <= CRIT_K_ENROL;
+		}
 		if (++count % RELEASE_EVERY == 0)
 			crit_ring_release(ring);
 	}
 	crit_ring_release(ring);
+	return has_life || ring->position - begin > ring->bytes / MUCH_SHARE;
+}
+
+static void set_seldom(void *state, bool is_seldom)
+{
+	const struct sched_bpf *source = state;
+
+	__atomic_store_n(&source->kernel.object.bss->is_drained_seldom, is_seldom,
+			 __ATOMIC_RELEASE);
+}
+
+static int wake_fd(const void *state)
+{
+	return ((const struct sched_bpf *)state)->kernel.object.records_fd;
 }
 
 /* A member already, by inheritance: it gets the tag, and keeps what the kernel half knows. */
@@ -297,7 +316,7 @@ static int enrol_thread(void *context, uint32_t tid)
 		return 0;
 	/* it may sleep until the end: its ENROL cannot wait for its next switch */
 	if (crit_procfs_is_asleep(&task)) {
-		drain(source); /* keeps the order of stamps */
+		(void)drain(source); /* keeps the order of stamps */
 		crit_kernel_stream_put_enrol(enrolment->run, &task, crit_now_ns());
 		member.flags = (member.flags & ~(uint32_t)CRIT_MF_NEW) | CRIT_MF_ASLEEP;
 	}
@@ -418,6 +437,8 @@ const struct crit_source_ops crit_sched_bpf = {
 	.attach = attach,
 	.detach = detach,
 	.drain = drain,
+	.set_seldom = set_seldom,
+	.wake_fd = wake_fd,
 	.look = look,
 	.lost = lost,
 	.stop_stacks = stop_stacks,

@@ -118,7 +118,8 @@ static void put(void *context, const struct crit_kernel_head *record)
 		feed->context->on_life(feed->context->user, feed->run, record, record->time_ns);
 }
 
-static void drain(void *state)
+/* Its rings are small. */
+static bool drain(void *state)
 {
 	struct sched_perf *source = state;
 	const uint64_t until_ns = crit_now_ns();
@@ -129,6 +130,7 @@ static void drain(void *state)
 		if (source->runs[i])
 			crit_perf_feed(source->runs[i], until_ns, put, &feed);
 	}
+	return true;
 }
 
 /*
@@ -146,7 +148,7 @@ static int enrol_thread(void *context, uint32_t tid)
 	uint64_t time_ns;
 	int rc;
 
-	drain(source); /* who was born is known then, and stamps stay in order */
+	(void)drain(source); /* who was born is known then, and stamps stay in order */
 	if (crit_perf_has(perf, tid) ||
 	    crit_procfs_task(source->context.proc_fd, enrolment->pid, tid, &task))
 		return 0;
@@ -188,7 +190,7 @@ static void look(void *state)
 {
 	const struct sched_perf *source = state;
 
-	drain(state); /* what clocks told with their old periods */
+	(void)drain(state); /* what clocks told with their old periods */
 	for (uint32_t i = 0; i < source->run_end; i++) {
 		struct crit_perf *perf = source->runs[i];
 

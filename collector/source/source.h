@@ -45,8 +45,18 @@ struct crit_source_ops {
 	/* The process ended, or became another program: enrols no more threads.  May be NULL. */
 	void (*detach)(void *source, uint32_t pid);
 
-	/* Puts what was recorded into the streams of its runs.  Cost: a copy per record. */
-	void (*drain)(void *source);
+	/*
+	 * Puts what was recorded into the streams of its runs.  Returns whether that is to be done
+	 * again soon: there was much, or tasks come and go.  Cost: a copy per record.
+	 */
+	bool (*drain)(void *source);
+	/* It is drained seldom from now on, or no more.  May be NULL: it wants to be soon. */
+	void (*set_seldom)(void *source, bool is_seldom);
+	/*
+	 * Borrowed: told of where it is drained seldom and a task became another program.  May be
+	 * NULL, as set_seldom.
+	 */
+	int (*wake_fd)(const void *source);
 	/* Looks at what need not be looked at at every tick.  May be NULL. */
 	void (*look)(void *source);
 

@@ -8,6 +8,7 @@
 #include "collector/record/run.h"
 #include "collector/source/sched_bpf.h"
 #include "collector/source/sched_perf.h"
+#include "collector/system/watch.h"
 
 enum kind { /* of records: of each there is one source */
 	KIND_SCHED = 0,
@@ -150,9 +151,32 @@ void crit_sources_detach(const struct crit_sources *sources, uint32_t pid)
 	CALL(sources, detach, pid);
 }
 
-void crit_sources_drain(const struct crit_sources *sources)
+bool crit_sources_drain(const struct crit_sources *sources)
 {
-	CALL(sources, drain);
+	bool wants_soon = false;
+
+	for (uint32_t i = 0; i < sources->count; i++)
+		wants_soon = sources->active[i].ops->drain(sources->active[i].state) || wants_soon;
+	return wants_soon;
+}
+
+void crit_sources_set_seldom(const struct crit_sources *sources, bool is_seldom)
+{
+	CALL(sources, set_seldom, is_seldom);
+}
+
+int crit_sources_watch(const struct crit_sources *sources, int epoll_fd)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < sources->count && !rc; i++) {
+		const struct active *source = &sources->active[i];
+
+		if (source->ops->wake_fd)
+			rc = crit_watch_add_edge(epoll_fd, source->ops->wake_fd(source->state),
+						 CRIT_WATCH_SOURCE);
+	}
+	return rc;
 }
 
 void crit_sources_look(const struct crit_sources *sources)

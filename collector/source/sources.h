@@ -39,12 +39,16 @@ void crit_sources_end(const struct crit_sources *sources, const struct crit_run 
 int crit_sources_attach(const struct crit_sources *sources, struct crit_run *run, uint32_t pid,
 			int64_t tls_offset);
 void crit_sources_detach(const struct crit_sources *sources, uint32_t pid);
-void crit_sources_drain(const struct crit_sources *sources);
+bool crit_sources_drain(const struct crit_sources *sources);
+void crit_sources_set_seldom(const struct crit_sources *sources, bool is_seldom);
 void crit_sources_look(const struct crit_sources *sources);
 void crit_sources_stop_stacks(const struct crit_sources *sources, const struct crit_run *run);
 uint64_t crit_sources_refused_stacks(const struct crit_sources *sources,
 				     const struct crit_run *run);
 int64_t crit_sources_live(const struct crit_sources *sources, const struct crit_run *run);
+
+/* Adds what tells of programs while sources are drained seldom.  Errors: -errno. */
+int crit_sources_watch(const struct crit_sources *sources, int epoll_fd);
 
 /* Moves the sources' counts of lost records into the run's stream. */
 void crit_sources_count_lost(const struct crit_sources *sources, struct crit_run *run);

@@ -6,12 +6,21 @@
 #include <stddef.h>
 #include <sys/epoll.h>
 
+static int add(int epoll_fd, int fd, uint32_t events, uint64_t data)
+{
+	struct epoll_event event = { .events = events, .data.u64 = data };
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
 int crit_watch_add(int epoll_fd, int fd, enum crit_watch_kind kind, uint32_t index)
 {
-	struct epoll_event event = { .events = EPOLLIN };
+	return add(epoll_fd, fd, EPOLLIN, (uint64_t)kind << 32 | index);
+}
 
-	event.data.u64 = (uint64_t)kind << 32 | index;
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+int crit_watch_add_edge(int epoll_fd, int fd, enum crit_watch_kind kind)
+{
+	return add(epoll_fd, fd, EPOLLIN | EPOLLET, (uint64_t)kind << 32);
 }
 
 void crit_watch_remove(int epoll_fd, int fd)

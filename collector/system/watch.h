@@ -13,11 +13,15 @@ enum crit_watch_kind {
 	CRIT_WATCH_CLIENT = 4, /* index into clients; its place is free only after the round */
 	CRIT_WATCH_PROCESS = 5, /* index into processes */
 	CRIT_WATCH_FINISHER = 6, /* run slot */
-	CRIT_WATCH_INSPECTED = 7
+	CRIT_WATCH_INSPECTED = 7,
+	CRIT_WATCH_SOURCE = 8
 };
 
 /* Adds fd to the epoll set.  Errors: -errno. */
 int crit_watch_add(int epoll_fd, int fd, enum crit_watch_kind kind, uint32_t index);
+
+/* The same for what tells each time something comes, read or not.  Errors: -errno. */
+int crit_watch_add_edge(int epoll_fd, int fd, enum crit_watch_kind kind);
 
 /* Takes fd out of the set; before it is closed. */
 void crit_watch_remove(int epoll_fd, int fd);
