@@ -207,6 +207,11 @@ int crit_server_open(const struct crit_options *options, void (*say)(const char 
 	return 0;
 }
 
+static void be_busy(struct crit_server *server)
+{
+	server->busy_until_ns = crit_now_ns() + BUSY_FOR_NS;
+}
+
 static void set_timer(struct crit_server *server, uint32_t tick_ns)
 {
 	const struct itimerspec spec = { { 0, tick_ns }, { 0, tick_ns } };
@@ -214,15 +219,10 @@ static void set_timer(struct crit_server *server, uint32_t tick_ns)
 	if (tick_ns == server->tick_ns)
 		return;
 	crit_sources_set_seldom(server->sources, tick_ns == CRIT_LONG_TICK_NS);
-	if (tick_ns == CRIT_LONG_TICK_NS) /* what came before tells nobody */
-		(void)crit_sources_drain(server->sources);
+	if (tick_ns == CRIT_LONG_TICK_NS && crit_sources_drain(server->sources))
+		be_busy(server); /* what came before has woken nobody */
 	(void)timerfd_settime(server->timer_fd, 0, &spec, NULL);
 	server->tick_ns = tick_ns;
-}
-
-static void be_busy(struct crit_server *server)
-{
-	server->busy_until_ns = crit_now_ns() + BUSY_FOR_NS;
 }
 
 static void tell_busy(struct crit_server *server)
