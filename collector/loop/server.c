@@ -93,8 +93,6 @@ static int start_threads(struct crit_server *server)
 	if (!rc)
 		rc = crit_memory_maps_create(server->proc_fd, server->meter, &server->maps);
 	if (!rc)
-		rc = crit_sources_watch(server->sources, server->epoll_fd);
-	if (!rc)
 		rc = crit_watch_add(server->epoll_fd, crit_workers_done_fd(server->inspectors),
 				    CRIT_WATCH_INSPECTED, 0);
 	return rc;
@@ -148,6 +146,9 @@ static int open_sources(struct crit_server *server, struct crit_err *err)
 		return rc;
 	if (!options->has_no_kernel)
 		(void)crit_sources_open(server->sources, false, err); /* likewise */
+	rc = crit_sources_watch(server->sources, server->epoll_fd);
+	if (rc)
+		return crit_err_set(err, rc, "cannot watch the kernel's ring: %s", strerror(-rc));
 	rc = crit_members_create(server->sources, server->meter, server->proc_fd, server->epoll_fd,
 				 &server->members);
 	return rc ? crit_err_set(err, rc, "no memory for members") : 0;
