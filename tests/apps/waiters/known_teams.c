@@ -3,6 +3,7 @@
 //   barrier  to a barrier
 //   end      to the end of a parallel region
 //   idle     to nothing, but thread 0 works between parallel regions, and a little in them
+// At the end thread 1 ends the process while thread 0 works: nobody waits for what is not told.
 // usage: known_teams MODE ROUNDS MS
 // prints a line each: thread, ns of the monotonic clock at each act
 #include <omp.h>
@@ -38,18 +39,26 @@ static void meet(long rounds, int64_t work_ns)
 	}
 }
 
+static _Noreturn void tell(void)
+{
+	for (int number = 0; number < 2; number++)
+		for (long i = 0; i < threads[number].count; i++)
+			printf("%ld %lld\n", threads[number].tid,
+			       (long long)threads[number].acts_ns[i]);
+	exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 4)
 		return 2;
 	const long rounds = strtol(argv[2], NULL, 10);
 	const int64_t work_ns = strtol(argv[3], NULL, 10) * 1000000;
+	const int is_idle = !strcmp(argv[1], "idle");
 
 	if (!strcmp(argv[1], "barrier"))
 		meet(rounds, work_ns);
 	for (long i = 0; i < rounds && strcmp(argv[1], "barrier") != 0; i++) {
-		const int is_idle = !strcmp(argv[1], "idle");
-
 		if (is_idle) {
 			work_for_ns(work_ns);
 			come(0);
@@ -64,9 +73,13 @@ int main(int argc, char **argv)
 				come(number);
 		}
 	}
-	for (int number = 0; number < 2; number++)
-		for (long i = 0; i < threads[number].count; i++)
-			printf("%ld %lld\n", threads[number].tid,
-			       (long long)threads[number].acts_ns[i]);
-	return 0;
+	if (is_idle)
+		come(0);
+#pragma omp parallel num_threads(2)
+	{
+		if (omp_get_thread_num() == 1)
+			tell();
+		for (;;)
+			work_for_ns(work_ns);
+	}
 }
