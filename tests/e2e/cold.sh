@@ -19,9 +19,9 @@ cold() {
 	status=$?
 	has_last_report 10
 	left=$(cd "$trial/$name" && echo *)
-	[ "$status" -eq 0 ] && [ "$left" = run ] && [ ! -e "$dir/NO-REPORT.txt" ] &&
-		[ "$(ask 'len(r["ranks"]), r["is_complete"]')" = "($ranks, True)" ]
-	point "$name" $? "exit $status, $left, $(tail -n 1 "$trial/$name.err")"
+	said=$(ask 'len(r["ranks"]), r["is_complete"], r["missing"]')
+	[ "$status" -eq 0 ] && [ "$left" = run ] && [ ! -e "$dir/NO-REPORT.txt" ] && [[ $said = "($ranks, True, "* ]]
+	point "$name" $? "exit $status, $left, $said, $(tail -n 1 "$trial/$name.err")"
 	rm -rf "$XDG_RUNTIME_DIR/crit"
 }
 
