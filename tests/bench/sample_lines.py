@@ -99,12 +99,13 @@ def member_run(bench, pid, socket, command):
         unwinding = max(unwinding, unwinding_s(f"{folder}/run"))
         time.sleep(0.05)
     elapsed_s = time.monotonic() - begin_s
-    cpu_s = sum(os.wait4(child.pid, 0)[2][:2])
-    child.returncode = 0
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode, cpu_s = status, sum(usage[:2])
     after, recording = clock_program(pid), finished_recording(folder)
     stored = sum(len(payload) for kind, payload in recording.chunks() if kind in CHUNKS)
     stored += SAMPLE_BYTES * recording.kernel_kinds().get(SAMPLE, 0)
-    return {"ticks": 100 * (after[0] - before[0]) * 1e-9 / cpu_s,
+    return {"status": os.waitstatus_to_exitcode(status),
+            "ticks": 100 * (after[0] - before[0]) * 1e-9 / cpu_s,
             "tick": (after[0] - before[0]) / (after[1] - before[1]),
             "elapsed": elapsed_s,
             "unwinding": 100 * unwinding / cpu_s,
@@ -148,7 +149,7 @@ def mariadb(folder):
 
 
 def programs(bench):
-    """Programs of other people, as a shell runs them: (name, command), over and over until the time is up."""
+    """Programs of other people, as a shell runs them: (name, command), again until the time is up or it fails."""
     inputs = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "accept", "applications"))
     two = "mpirun.openmpi --allow-run-as-root -np 2"
     folder = bench.folder()
@@ -158,11 +159,11 @@ def programs(bench):
                                       f"{two} sh -c '/usr/lib/mumps/dsimpletest <{folder}/system'",
         "gmx_mpi": gromacs(inputs, two),
         "mariadbd": mariadb(folder),
-        "pbzip2": f"head -c 50000000 /dev/urandom | base64 >{folder}/data; pbzip2 -p2 -c -k {folder}/data >/dev/null",
+        "pbzip2": f"head -c 50000000 /dev/urandom | base64 >{folder}/text; pbzip2 -p2 -c -k {folder}/text >/dev/null",
     }
     for name, command in commands.items():
         if shutil.which(name):
-            loop = f"end=$(($(date +%s) + {RUN_S})); while [ $(date +%s) -lt $end ]; do {command}; done"
+            loop = f"end=$(($(date +%s) + {RUN_S})); while [ $(date +%s) -lt $end ]; do {command} || exit; done"
             yield os.path.basename(name), ["sh", "-c", loop]
 
 
@@ -172,6 +173,10 @@ def lines_programs(bench):
     with collectors(bench, 1) as [(pid, socket)], statistics():
         for name, command in programs(bench):
             row = member_run(bench, pid, socket, command)
+            if row["status"]:
+                yield (f"samples of {name}, of its CPU time", None, "%", None, None,
+                       f"not measurable: it ends with {row['status']} here")
+                continue
             yield (f"samples of {name}, of its CPU time", row["ticks"] + row["unwinding"], "%", CPU_BAR, CPU_AIM,
                    f"ticks {row['ticks']:.2f}, unwinding {row['unwinding']:.2f}; {row['stored']:.0f} KB/s; "
                    f"{row['elapsed']:.0f} s")
