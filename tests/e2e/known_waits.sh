@@ -12,16 +12,32 @@ is_full=${2:-}
 rounds=20
 [ -z "$is_full" ] || rounds=100
 
-# is_known NAME BY EXPECTED…: what known_waits.py says of the run in $dir.
+# is_known NAME BY EXPECTED COMMAND…: what known_waits.py says of the run that COMMAND leaves in $dir.  Wrong figures of
+# a run that something else held up, by the program's own clock, tell nothing: it is done again, four times at most.
 is_known() {
-	local name=$1 by=$2 said result
-	shift 2
-	"$crit" waits --json --by="$by" "$dir" >"$trial/waits" 2>"$trial/waits.err"
-	[ $? -ne 1 ] # 3: the kernel lost a record, which is not what this is about
-	point "$name: the laws of waits hold" $? "$(cat "$trial/waits.err")"
-	said=$("$trial_lib/known_waits.py" "$trial/waits" "$trial/told" "$@" 2>&1)
-	result=$?
+	local name=$1 by=$2 expected=$3 i laws said result
+	shift 3
+	for ((i = 0; i < 5; i++)); do
+		[ "$i" -eq 0 ] || rm -rf "${dir:?}"
+		"$@"
+		"$crit" waits --json --by="$by" "$dir" >"$trial/waits" 2>"$trial/waits.err"
+		[ $? -ne 1 ] # 3: the kernel lost a record, which is not what this is about
+		laws=$?
+		# shellcheck disable=SC2086
+		said=$("$trial_lib/known_waits.py" "$trial/waits" "$trial/told" $rounds $expected 2>&1)
+		result=$?
+		[[ $laws -eq 0 && $result -eq 3 ]] || break
+	done
+	point "$name: the laws of waits hold" $laws "$(cat "$trial/waits.err")"
 	point "$name: who waited for whom, and how long" $result "$said"
+}
+
+# play NAME FLAVOUR RANKS MODE: sets dir, and told.
+play() {
+	local options=()
+	[[ $4 != write && $4 != open ]] || options=("$trial/file-$2")
+	launch "$1" run "$2" "$3" known_waits "$4" $rounds 10 "${options[@]}"
+	cp "$dir.out" "$trial/told"
 }
 
 while read -r -u 3 mode ranks expected; do
@@ -30,12 +46,7 @@ while read -r -u 3 mode ranks expected; do
 	for flavour in "${turn[@]}"; do
 		name=$mode-$flavour
 		[ "$name" != write-openmpi ] || continue # who writes little there does not wait for others
-		options=()
-		[[ $mode != write && $mode != open ]] || options=("$trial/file-$flavour")
-		launch "$name" run "$flavour" "$ranks" known_waits "$mode" $rounds 10 "${options[@]}"
-		cp "$dir.out" "$trial/told"
-		# shellcheck disable=SC2086
-		is_known "$name" rank $expected
+		is_known "$name" rank "$expected" play "$name" "$flavour" "$ranks" "$mode"
 	done
 done 3<<-'END'
 	sender 2 0:1:1:1
@@ -68,19 +79,16 @@ record() {
 
 for runtime in gnu llvm; do
 	trial_has "known_teams-$runtime" "OpenMP of $runtime" || continue
-	for case in "barrier 0:1:1:1" "end 0:1:1:1" "idle 1:1:0:1+"; do
+	for case in "barrier 0:1:1:1" "end 0:2:1:1" "idle 1:1:0:1+ 0:2:1:1"; do
 		read -r mode expected <<<"$case"
-		whole_cpus record "known_teams-$runtime" "$mode"
-		is_known "$mode-$runtime" thread "$expected"
+		is_known "$mode-$runtime" thread "$expected" whole_cpus record "known_teams-$runtime" "$mode"
 	done
 done
 if trial_has known_teams-gnu "OpenMP of gnu" && trial_has known_teams-llvm "OpenMP of llvm"; then
-	whole_cpus record known_teams-gnu barrier --omp=llvm
-	is_known barrier-swapped thread 0:1:1:1
+	is_known barrier-swapped thread 0:1:1:1 whole_cpus record known_teams-gnu barrier --omp=llvm
 fi
 for mode in cond pipe; do
-	whole_cpus record known_wakes $mode
-	is_known $mode thread 0:1:1:1
+	is_known $mode thread 0:1:1:1 whole_cpus record known_wakes $mode
 done
 record known_wakes timer
 "$crit" waits --json --by=thread "$dir" >"$trial/waits" 2>"$trial/waits.err"

@@ -15,8 +15,10 @@
 //   scan_back  rank 1 works before; rank 0 does not need its part
 //   iscan, iscan_back, iallreduce
 //              likewise, by requests that they wait for
+// Before the first round and after the last one all meet at a barrier.
 // usage: known_waits MODE ROUNDS MS [FILE]
-// prints after MPI_Finalize, a line each: rank, ns of the monotonic clock at each act
+// prints after MPI_Finalize, a line each: rank, and of each act ns of the monotonic clock when the
+// rank came to its call and when it had left it; with "edge" of the barriers around the rounds
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,9 @@
 
 static int rank, size;
 static long ms;
-static int64_t acts_ns[ACTS_MAX];
+static struct act {
+	int64_t came_ns, left_ns;
+} acts[ACTS_MAX], edges[2];
 static int act_count;
 static int in[2], out[2];
 static MPI_Win window;
@@ -41,7 +45,20 @@ static const char *path;
 static void come(void)
 {
 	if (act_count < ACTS_MAX)
-		acts_ns[act_count++] = work_clock_ns(CLOCK_MONOTONIC);
+		acts[act_count++].came_ns = work_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* It has left it. */
+static void leave(void)
+{
+	acts[act_count - 1].left_ns = work_clock_ns(CLOCK_MONOTONIC);
+}
+
+static void meet_at(struct act *edge)
+{
+	edge->came_ns = work_clock_ns(CLOCK_MONOTONIC);
+	MPI_Barrier(MPI_COMM_WORLD);
+	edge->left_ns = work_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void come_late(int is_late)
@@ -58,6 +75,7 @@ static void send_late(void)
 		MPI_Send(out, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
 	else
 		MPI_Recv(in, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	leave();
 }
 
 static void send_in_order(void)
@@ -71,15 +89,16 @@ static void send_in_order(void)
 		MPI_Recv(in, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Recv(in, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	}
+	leave();
 }
 
 /* The last two acts are told the other way round. */
 static void swap_acts(void)
 {
-	const int64_t last_ns = acts_ns[act_count - 1];
+	const struct act last = acts[act_count - 1];
 
-	acts_ns[act_count - 1] = acts_ns[act_count - 2];
-	acts_ns[act_count - 2] = last_ns;
+	acts[act_count - 1] = acts[act_count - 2];
+	acts[act_count - 2] = last;
 }
 
 static void complete_two(int is_any)
@@ -93,11 +112,14 @@ static void complete_two(int is_any)
 	come();
 	if (!is_any) {
 		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+		leave();
 		return;
 	}
 	MPI_Waitany(2, requests, &first, MPI_STATUS_IGNORE);
+	leave();
 	come();
 	MPI_Waitany(2, requests, &second, MPI_STATUS_IGNORE);
+	leave();
 	if (first < second) /* rank 2's: where both are there, either may be reported */
 		swap_acts();
 }
@@ -106,12 +128,14 @@ static void send_first(int tag)
 {
 	come_late(1);
 	MPI_Send(out, 1, MPI_INT, 0, tag, MPI_COMM_WORLD);
+	leave();
 }
 
 static void send_second(int tag)
 {
 	come_late(1);
 	MPI_Send(out, 1, MPI_INT, 0, tag, MPI_COMM_WORLD);
+	leave();
 }
 
 static void send_two(void)
@@ -137,6 +161,7 @@ static void send_from_two(void)
 		(void)nanosleep(&time, NULL);
 		come();
 		MPI_Send(out, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+		leave();
 	}
 }
 
@@ -153,6 +178,7 @@ static void make_window(void)
 	MPI_Win made;
 
 	MPI_Win_create(in, sizeof(in), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &made);
+	leave();
 	come_late(rank == 1);
 	MPI_Win_free(&made);
 }
@@ -212,6 +238,7 @@ static void meet(const char *mode)
 		MPI_Barrier(MPI_COMM_WORLD);
 	else
 		meet_elsewhere(mode);
+	leave();
 }
 
 static void play(const char *mode)
@@ -226,6 +253,11 @@ static void play(const char *mode)
 		send_from_two();
 	else
 		meet(mode);
+}
+
+static void tell(const struct act *act, const char *what)
+{
+	printf("%d %lld %lld%s\n", rank, (long long)act->came_ns, (long long)act->left_ns, what);
 }
 
 int main(int argc, char **argv)
@@ -246,14 +278,18 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "write"))
 		MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY,
 			      MPI_INFO_NULL, &file);
+	meet_at(&edges[0]);
 	for (long i = strtol(argv[2], NULL, 10); i; i--)
 		play(argv[1]);
+	meet_at(&edges[1]);
 	if (!strcmp(argv[1], "write"))
 		MPI_File_close(&file);
 	if (!strcmp(argv[1], "fence"))
 		MPI_Win_free(&window);
 	MPI_Finalize();
 	for (int i = 0; i < act_count; i++)
-		printf("%d %lld\n", rank, (long long)acts_ns[i]);
+		tell(&acts[i], "");
+	for (int i = 0; i < 2; i++)
+		tell(&edges[i], " edge");
 	return 0;
 }

@@ -4,7 +4,7 @@
 //   pipe   by a byte in a pipe
 //   timer  both sleep
 // usage: known_wakes MODE ROUNDS MS
-// prints a line each: thread, ns of the monotonic clock at each act
+// prints a line each: thread, and of each act ns of the monotonic clock before and after it
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,9 @@
 #define ACTS_MAX 4096
 
 struct thread {
-	int64_t acts_ns[ACTS_MAX];
+	struct {
+		int64_t came_ns, left_ns;
+	} acts[ACTS_MAX];
 	long tid, count;
 };
 
@@ -30,7 +32,12 @@ static int ends[2];
 static void come(struct thread *thread)
 {
 	if (thread->count < ACTS_MAX)
-		thread->acts_ns[thread->count++] = work_clock_ns(CLOCK_MONOTONIC);
+		thread->acts[thread->count++].came_ns = work_clock_ns(CLOCK_MONOTONIC);
+}
+
+static void leave(struct thread *thread)
+{
+	thread->acts[thread->count - 1].left_ns = work_clock_ns(CLOCK_MONOTONIC);
 }
 
 static void wake(void)
@@ -81,6 +88,7 @@ static void *work(void *argument)
 			come(thread);
 			wake();
 		}
+		leave(thread);
 	}
 	return NULL;
 }
@@ -88,7 +96,8 @@ static void *work(void *argument)
 static void tell(const struct thread *thread)
 {
 	for (long i = 0; i < thread->count; i++)
-		printf("%ld %lld\n", thread->tid, (long long)thread->acts_ns[i]);
+		printf("%ld %lld %lld\n", thread->tid, (long long)thread->acts[i].came_ns,
+		       (long long)thread->acts[i].left_ns);
 }
 
 int main(int argc, char **argv)
@@ -110,6 +119,7 @@ int main(int argc, char **argv)
 			sleep_once();
 		else
 			wait_for_it();
+		leave(&waiter);
 	}
 	(void)pthread_join(handle, NULL);
 	tell(&waiter);
