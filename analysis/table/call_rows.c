@@ -7,6 +7,7 @@
 
 #include "analysis/table/group_by.h"
 #include "core/base/call.h"
+#include "core/base/hash.h"
 
 static int add_counter(const struct crit_model *model, struct crit_engine *engine, uint32_t thread,
 		       const struct crit_counter *counter)
@@ -87,6 +88,24 @@ static int compare_rank_calls(const void *left, const void *right)
 	return rc ? rc : compare_calls(left, right);
 }
 
+static uint64_t hash_call_site(const void *item)
+{
+	const struct call_item *piece = item;
+
+	return crit_hash_mix((uint64_t)piece->pid << 32 | piece->node,
+			     crit_hash_mix(piece->site, piece->bucket->key.call));
+}
+
+static uint64_t hash_call(const void *item)
+{
+	return ((const struct call_item *)item)->bucket->key.call;
+}
+
+static uint64_t hash_rank_call(const void *item)
+{
+	return crit_hash_mix(((const struct call_item *)item)->rank_row, hash_call(item));
+}
+
 static uint64_t loss_ns(const struct crit_call_row *row)
 {
 	return (uint64_t)(row->run.all_waiting[CRIT_UNIT_THREADS] >> 64) + row->run.waiting_ns;
@@ -101,6 +120,21 @@ static int compare_rows(const void *left, const void *right)
 	rc = rc ? rc : crit_by_number(a->node, b->node);
 	rc = rc ? rc : crit_by_number(a->pid, b->pid);
 	return rc ? rc : crit_by_number(a->site, b->site);
+}
+
+static int compare_call_rows(const void *left, const void *right)
+{
+	const struct crit_call_row *a = left, *b = right;
+
+	return crit_by_number(a->call, b->call);
+}
+
+static int compare_rank_call_rows(const void *left, const void *right)
+{
+	const struct crit_rank_call_row *a = left, *b = right;
+	int rc = crit_by_number(a->rank_row, b->rank_row);
+
+	return rc ? rc : crit_by_number(a->call, b->call);
 }
 
 static void begin_call(void *to, const void *from)
@@ -165,17 +199,17 @@ static const struct crit_grouping by_call = { sizeof(struct call_item),
 					      compare_calls,
 					      begin_call,
 					      add_bucket,
-					      NULL };
+					      hash_call };
 static const struct crit_grouping by_call_site = { sizeof(struct call_item),
 						   sizeof(struct crit_call_row),
 						   compare_call_sites,
 						   begin_call_site,
 						   add_bucket,
-						   NULL };
+						   hash_call_site };
 static const struct crit_grouping by_rank_call = {
 	sizeof(struct call_item), sizeof(struct crit_rank_call_row),
 	compare_rank_calls,       begin_rank_call,
-	add_rank_bucket,          NULL
+	add_rank_bucket,          hash_rank_call
 };
 
 /*
@@ -212,7 +246,7 @@ static struct call_item *collect(const struct crit_model *model, const struct cr
 	return pieces;
 }
 
-/* Of MPI calls of ranks; the order of the pieces changes. */
+/* Of MPI calls of ranks; the pieces are these then. */
 static int fill_rank_calls(struct call_item *pieces, size_t count, struct crit_results *results)
 {
 	size_t kept = 0;
@@ -222,7 +256,11 @@ static int fill_rank_calls(struct call_item *pieces, size_t count, struct crit_r
 		    pieces[i].bucket->key.call < CRIT_CALL_OMP_FIRST)
 			pieces[kept++] = pieces[i];
 	results->rank_calls = crit_group_by(&by_rank_call, pieces, kept, &results->rank_call_count);
-	return results->rank_calls ? 0 : -ENOMEM;
+	if (!results->rank_calls)
+		return -ENOMEM;
+	qsort(results->rank_calls, results->rank_call_count, sizeof(*results->rank_calls),
+	      compare_rank_call_rows);
+	return 0;
 }
 
 int crit_call_rows_fill(const struct crit_model *model, const struct crit_engine *engine,
@@ -242,6 +280,7 @@ int crit_call_rows_fill(const struct crit_model *model, const struct crit_engine
 	free(pieces);
 	if (rc || !results->call_sites || !results->calls)
 		return -ENOMEM;
+	qsort(results->calls, results->call_count, sizeof(*results->calls), compare_call_rows);
 	for (size_t i = 0; i < results->call_count; i++) {
 		top = crit_blame_top(&engine->blame, results->calls[i].call);
 		results->calls[i].top_rank_row = top < 0 ? -1 : (int32_t)rank_rows[top];
