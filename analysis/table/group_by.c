@@ -2,10 +2,10 @@
 // Groups are runs of equal items after a sort, or what an index finds under a hash.
 #include "analysis/table/group_by.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "core/base/array.h"
-#include "core/base/index.h"
 
 static void add_sorted(const struct crit_grouping *grouping, char *items, size_t count, char *rows,
 		       size_t *ret_count)
@@ -72,4 +72,41 @@ void *crit_group_by(const struct crit_grouping *grouping, void *items, size_t co
 	}
 	free(firsts);
 	return rows;
+}
+
+int crit_groups_begin(struct crit_groups *groups, const struct crit_grouping *grouping,
+		      size_t count_max)
+{
+	*groups = (struct crit_groups){
+		.grouping = grouping,
+		.rows = crit_lines_room(count_max + 1, grouping->row_bytes),
+	};
+	return groups->rows ? 0 : -ENOMEM;
+}
+
+int crit_groups_put(struct crit_groups *groups, const void *row)
+{
+	const struct crit_grouping *grouping = groups->grouping;
+	const uint64_t hash = grouping->hash(row);
+	struct crit_probe probe;
+	uint32_t found = crit_index_first(&groups->index, hash, &probe);
+	int rc = 0;
+
+	while (found != CRIT_NONE &&
+	       grouping->compare(groups->rows + found * grouping->row_bytes, row))
+		found = crit_index_next(&groups->index, &probe);
+	if (found == CRIT_NONE) {
+		found = (uint32_t)groups->count++;
+		grouping->begin(groups->rows + found * grouping->row_bytes, row);
+		rc = crit_index_put(&groups->index, hash, found);
+	}
+	grouping->add(groups->rows + found * grouping->row_bytes, row);
+	return rc;
+}
+
+void *crit_groups_end(struct crit_groups *groups, size_t *ret_count)
+{
+	crit_index_fini(&groups->index);
+	*ret_count = groups->count;
+	return groups->rows;
 }

@@ -6,11 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/index.h"
+
 struct crit_grouping {
 	size_t item_bytes;
 	size_t row_bytes;
 	int (*compare)(const void *left, const void *right); /* two items; 0: of one group */
-	void (*begin)(void *row, const void *item); /* gives a row of zeros its key */
+	void (*begin)(void *row,
+		      const void *item); /* gives a row of zeros its key; of groups all */
 	void (*add)(void *row, const void *item); /* adds an item, the first one as well */
 	uint64_t (*hash)(const void *item); /* the same for items of a group; NULL: sort them */
 };
@@ -23,5 +26,21 @@ struct crit_grouping {
  */
 void *crit_group_by(const struct crit_grouping *grouping, void *items, size_t count,
 		    size_t *ret_count);
+
+/* Groups of rows that come one by one, and are not kept: the row of a group is its first one. */
+struct crit_groups {
+	const struct crit_grouping *grouping; /* with a hash, of items that are rows */
+	char *rows; /* in the order of each group's first item */
+	size_t count;
+	struct crit_index index;
+};
+
+/* Range: at most so many groups.  Ownership: see end.  Errors: -ENOMEM; end all the same. */
+int crit_groups_begin(struct crit_groups *groups, const struct crit_grouping *grouping,
+		      size_t count_max);
+/* Errors: -ENOMEM.  Cost: O(1). */
+int crit_groups_put(struct crit_groups *groups, const void *row);
+/* Ownership: the caller frees the rows. */
+void *crit_groups_end(struct crit_groups *groups, size_t *ret_count);
 
 #endif

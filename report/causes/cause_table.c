@@ -9,7 +9,6 @@
 #include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
 #include "analysis/waits/film/film.h"
-#include "core/base/array.h"
 #include "core/base/hash.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
@@ -265,43 +264,45 @@ static void write_region(struct crit_cause_row *row, const struct crit_who_regio
 	row->before = region->place;
 }
 
-/* A row of each kind of each bucket, by groups.  Errors: NULL, out of memory. */
-static struct crit_cause_row *join_rows(const struct crit_cause_table *table,
-					const struct crit_cause_input *input, enum crit_cause_by by,
-					size_t *ret_count)
+/* One kind of a bucket.  False: it tells nothing. */
+static bool make_row(struct crit_cause_row *row, const struct crit_cause_table *table,
+		     const struct crit_cause_input *input, enum crit_cause_by by, size_t bucket,
+		     enum row_kind kind)
 {
+	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
 	const bool has_places = by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE ||
 				by == CRIT_CAUSE_BY_REGION;
 	const struct crit_costs *costs = input->costs;
-	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
-	const size_t row_count = ROW_KINDS * (costs->bucket_count + 1);
-	struct crit_cause_row *all = crit_lines_alloc(row_count, sizeof(*all)), *rows;
-	size_t count = 0;
+	const struct crit_code_key *key = bucket < costs->bucket_count ? &input->keys[bucket]
+								       : &nowhere;
 
-	if (!all)
-		return NULL;
-	for (size_t i = 0; i < row_count; i++) {
-		const size_t bucket = i / ROW_KINDS;
-		const struct crit_code_key *key =
-			bucket < costs->bucket_count ? &input->keys[bucket] : &nowhere;
-		struct crit_cause_row *row = &all[count];
+	*row = row_of(key, &costs->buckets[bucket], input->results, kind, has_places);
+	if (input->excess)
+		add_excess(row, input->excess, bucket, key);
+	if (!row->cost && !row->path_ns && row->delay_ns <= 0)
+		return false;
+	row->who = who_of(input->results, key, &table->rule, by);
+	if (row->has_place && by == CRIT_CAUSE_BY_REGION)
+		write_region(row, crit_who_regions_find(table->regions, key));
+	else if (row->has_place)
+		crit_cause_find_place(row, key, input->results, input->symbols);
+	return true;
+}
 
-		*row = row_of(key, &costs->buckets[bucket], input->results,
-			      (enum row_kind)(i % ROW_KINDS), has_places);
-		row->who = who_of(input->results, key, &table->rule, by);
-		if (input->excess)
-			add_excess(row, input->excess, bucket, key);
-		if (!row->cost && !row->path_ns && row->delay_ns <= 0)
-			continue; /* they tell nothing */
-		if (row->has_place && by == CRIT_CAUSE_BY_REGION)
-			write_region(row, crit_who_regions_find(table->regions, key));
-		else if (row->has_place)
-			crit_cause_find_place(row, key, input->results, input->symbols);
-		count++;
-	}
-	rows = crit_group_by(&by_cause, all, count, ret_count);
-	free(all);
-	return rows;
+/* A row of each kind of each bucket, by groups.  Errors: -ENOMEM. */
+static int join_rows(struct crit_cause_table *table, const struct crit_cause_input *input,
+		     enum crit_cause_by by)
+{
+	const size_t row_count = ROW_KINDS * (input->costs->bucket_count + 1);
+	struct crit_cause_row row;
+	struct crit_groups groups;
+	int rc = crit_groups_begin(&groups, &by_cause, row_count);
+
+	for (size_t i = 0; i < row_count && !rc; i++)
+		if (make_row(&row, table, input, by, i / ROW_KINDS, (enum row_kind)(i % ROW_KINDS)))
+			rc = crit_groups_put(&groups, &row);
+	table->rows = crit_groups_end(&groups, &table->row_count);
+	return rc;
 }
 
 static int fill_rows(struct crit_cause_table *table, const struct crit_cause_input *input,
@@ -309,8 +310,7 @@ static int fill_rows(struct crit_cause_table *table, const struct crit_cause_inp
 {
 	struct crit_usage *of_names = sum_names(input->results, table->rule.same_names);
 
-	table->rows = of_names ? join_rows(table, input, by, &table->row_count) : NULL;
-	if (!table->rows) {
+	if (!of_names || join_rows(table, input, by)) {
 		free(of_names);
 		return -ENOMEM;
 	}
@@ -329,14 +329,12 @@ static int fill_rows(struct crit_cause_table *table, const struct crit_cause_inp
 
 static int fill_pairs(struct crit_cause_table *table, const struct crit_results *results)
 {
-	struct crit_waiter_row *all = calloc(table->costs->edge_count + 1, sizeof(*all));
+	struct crit_groups groups;
+	int rc = crit_groups_begin(&groups, &by_pair, table->costs->edge_count);
 
-	if (!all)
-		return -ENOMEM;
-	for (size_t i = 0; i < table->costs->edge_count; i++) {
+	for (size_t i = 0; i < table->costs->edge_count && !rc; i++) {
 		const struct crit_wait_edge *edge = &table->costs->edges[i];
-
-		all[i] = (struct crit_waiter_row){
+		const struct crit_waiter_row pair = {
 			.from = crit_cause_node_who(table, results, edge->from),
 			.to = crit_cause_node_who(table, results, edge->to),
 			.count = edge->count,
@@ -344,11 +342,12 @@ static int fill_pairs(struct crit_cause_table *table, const struct crit_results 
 			.self_ns = edge->part_ns[CRIT_PART_SELF],
 			.impact = edge->impact
 		};
+
+		rc = crit_groups_put(&groups, &pair);
 	}
-	table->pairs = crit_group_by(&by_pair, all, table->costs->edge_count, &table->pair_count);
-	free(all);
-	if (!table->pairs)
-		return -ENOMEM;
+	table->pairs = crit_groups_end(&groups, &table->pair_count);
+	if (rc)
+		return rc;
 	qsort(table->pairs, table->pair_count, sizeof(*table->pairs), compare_impact);
 	while (table->pair_count && !table->pairs[table->pair_count - 1].raw_ns)
 		table->pair_count--; /* the row for which there would be no room */

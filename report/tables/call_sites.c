@@ -2,12 +2,10 @@
 // Groups call sites by source location, and sorts them by waiting time.
 #include "report/tables/call_sites.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/table/group_by.h"
-#include "core/base/array.h"
 #include "core/base/hash.h"
 
 struct crit_call_sites {
@@ -100,20 +98,19 @@ static struct crit_call_site_row site_of(const struct crit_results *results, siz
 static int fill(struct crit_call_sites *call_sites, struct crit_symbols *symbols,
 		const struct crit_results *results)
 {
-	struct crit_call_site_row *all =
-		crit_lines_alloc(results->call_site_count + 1, sizeof(*all));
+	struct crit_groups groups;
+	int rc = crit_groups_begin(&groups, &by_place, results->call_site_count);
 
-	if (!all)
-		return -ENOMEM;
-	for (size_t i = 0; i < results->call_site_count; i++)
-		all[i] = site_of(results, i, symbols);
-	call_sites->rows =
-		crit_group_by(&by_place, all, results->call_site_count, &call_sites->row_count);
-	free(all);
-	if (!call_sites->rows)
-		return -ENOMEM;
-	qsort(call_sites->rows, call_sites->row_count, sizeof(*call_sites->rows), compare_weight);
-	return 0;
+	for (size_t i = 0; i < results->call_site_count && !rc; i++) {
+		const struct crit_call_site_row row = site_of(results, i, symbols);
+
+		rc = crit_groups_put(&groups, &row);
+	}
+	call_sites->rows = crit_groups_end(&groups, &call_sites->row_count);
+	if (!rc)
+		qsort(call_sites->rows, call_sites->row_count, sizeof(*call_sites->rows),
+		      compare_weight);
+	return rc;
 }
 
 struct crit_call_sites *crit_call_sites_create(struct crit_symbols *symbols,
