@@ -73,6 +73,9 @@ static uint64_t hash_call(uint64_t hash, uint16_t call, const struct crit_source
 
 uint64_t crit_cause_hash_place(const struct crit_cause_row *row)
 {
+	if (row->is_function)
+		return crit_hash_mix(crit_hash_text(row->before.function),
+				     row->before.function_begin);
 	return hash_call(hash_call(kind_of(row), row->before_call, &row->before), row->after_call,
 			 &row->after);
 }

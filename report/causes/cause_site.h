@@ -55,7 +55,7 @@ int crit_cause_compare_call(uint16_t left_call, const struct crit_source_locatio
 			    uint16_t right_call, const struct crit_source_location *right);
 int crit_cause_compare_place(const struct crit_cause_row *left, const struct crit_cause_row *right);
 
-/* Hashes, the same where these find no difference; of places, of those that are no function's. */
+/* Hashes, the same where these find no difference; a place that is a function's has its name. */
 uint64_t crit_cause_hash_who(const struct crit_who *who);
 uint64_t crit_cause_hash_place(const struct crit_cause_row *row);
 

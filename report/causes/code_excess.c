@@ -38,7 +38,7 @@ static size_t most_threads(const struct crit_fix_input *input, const struct crit
 	for (size_t i = 0; i < site->part_count; i++, part++) {
 		const uint32_t thread = input->keys[part->bucket].thread;
 
-		if (crit_cause_compare_who(&first->place.who, &part->place.who)) {
+		if (crit_cause_compare_who(&first->who, &part->who)) {
 			first = part;
 			threads = 0;
 		}

@@ -87,8 +87,8 @@ static int name_buckets(const struct crit_fix_input *input, const struct crit_fi
 
 		bucket->bucket = part->bucket;
 		bucket->time = (struct crit_code_time){
-			.unit = unit_of(input->results, &part->place.who),
-			.name = name_of(&part->place),
+			.unit = unit_of(input->results, &part->who),
+			.name = name_of(&sites->rows[part->site].place),
 			.ns = (double)input->run->bucket_ns[part->bucket],
 		};
 		if (!bucket->time.name)

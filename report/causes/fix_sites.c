@@ -7,18 +7,32 @@
 #include <stdlib.h>
 
 #include "core/base/array.h"
+#include "core/base/index.h"
 #include "report/causes/cause_site.h"
 
 #define STANDARD_ERRORS 3
 
+struct collecting { /* parts as they come, and sites by their first part so far */
+	const struct crit_fix_input *input;
+	struct crit_fix_sites *sites;
+	struct crit_index index; /* of sites, by place */
+};
+
+/* Parts of one site. */
 static int compare_parts(const void *a, const void *b)
 {
 	const struct crit_fix_part *left = a, *right = b;
-	int order = crit_cause_compare_place(&left->place, &right->place);
+	int order = crit_cause_compare_who(&left->who, &right->who);
 
-	if (!order)
-		order = crit_cause_compare_who(&left->place.who, &right->place.who);
 	return order ? order : crit_by_number(left->bucket, right->bucket);
+}
+
+static int compare_sites(const void *a, const void *b, void *user)
+{
+	const struct crit_fix_site *rows = user;
+	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return crit_cause_compare_place(&rows[left].place, &rows[right].place);
 }
 
 bool crit_fix_is_code(const struct crit_fix_input *input, uint32_t bucket)
@@ -29,24 +43,62 @@ bool crit_fix_is_code(const struct crit_fix_input *input, uint32_t bucket)
 	       input->run->bucket_ns[bucket] != 0;
 }
 
-static void add_calls(const struct crit_fix_input *input, struct crit_fix_sites *sites)
+/* Adds a part to the site of its place, which is as its first part has it.  Errors: -ENOMEM. */
+static int add_part(struct collecting *to, struct crit_fix_part part,
+		    const struct crit_cause_row *place)
 {
-	for (uint32_t i = 0; i < input->costs->bucket_count; i++) {
-		const struct crit_code_key *key = &input->keys[i];
-		struct crit_fix_part *part = &sites->parts[sites->part_count];
+	struct crit_fix_sites *sites = to->sites;
+	const uint64_t hash = crit_cause_hash_place(place);
+	struct crit_fix_site *row;
+	struct crit_probe probe;
+	int rc = 0;
+
+	part.site = crit_index_first(&to->index, hash, &probe);
+	while (part.site != CRIT_NONE &&
+	       crit_cause_compare_place(&sites->rows[part.site].place, place))
+		part.site = crit_index_next(&to->index, &probe);
+	if (part.site == CRIT_NONE) {
+		part.site = (uint32_t)sites->count++;
+		rc = crit_index_put(&to->index, hash, part.site);
+	}
+	row = &sites->rows[part.site];
+	if (!row->part_count++ || compare_parts(&part, &sites->parts[row->first_part]) < 0) {
+		row->place = *place;
+		row->first_part = sites->part_count;
+	}
+	sites->parts[sites->part_count++] = part;
+	return rc;
+}
+
+static struct crit_cause_row begin_place(const struct crit_fix_input *input, uint32_t bucket)
+{
+	return (struct crit_cause_row){
+		.has_place = true,
+		.who = crit_cause_who_of(input->results, input->keys[bucket].thread, false)
+	};
+}
+
+static int add_calls(struct collecting *to)
+{
+	const struct crit_fix_input *input = to->input;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < input->costs->bucket_count && !rc; i++) {
+		struct crit_cause_row place;
 
 		if (!crit_fix_is_code(input, i))
 			continue;
-		*part = (struct crit_fix_part){ .bucket = i, .share = 1 };
-		part->place.has_place = true;
-		part->place.who = crit_cause_who_of(input->results, key->thread, false);
-		crit_cause_find_place(&part->place, key, input->results, input->symbols);
-		sites->part_count++;
+		place = begin_place(input, i);
+		crit_cause_find_place(&place, &input->keys[i], input->results, input->symbols);
+		rc = add_part(to,
+			      (struct crit_fix_part){ .who = place.who, .bucket = i, .share = 1 },
+			      &place);
 	}
+	return rc;
 }
 
-struct sampled { /* a bucket */
-	uint64_t ns, count;
+struct sampled { /* a bucket; of a site: all of its buckets */
+	uint64_t ns, count, all_ns;
 	double share; /* of its time, in which its thread ran */
 };
 
@@ -54,97 +106,141 @@ struct sampled { /* a bucket */
  * Where samples stand for less than the time that threads are in a place, by more than chance, they
  * do not run all the time: they block, or are in the kernel where it is not sampled.
  */
-static void find_running(const struct crit_fix_input *input, const struct crit_fix_part *parts,
-			 size_t count, struct sampled *buckets)
+static double running_share(const struct sampled *site)
 {
-	double all_ns = 0, sampled_ns = 0, samples = 0, share = 1;
+	const double ns = (double)site->ns, all_ns = (double)site->all_ns;
 
-	for (size_t i = 0; i < count; i++) {
-		all_ns += (double)input->run->bucket_ns[parts[i].bucket];
-		sampled_ns += (double)buckets[parts[i].bucket].ns;
-		samples += (double)buckets[parts[i].bucket].count;
-	}
-	if (samples > 0 && sampled_ns * (1 + STANDARD_ERRORS / sqrt(samples)) < all_ns)
-		share = sampled_ns / all_ns;
-	for (size_t i = 0; i < count; i++)
-		buckets[parts[i].bucket].share = share;
+	return site->count && ns * (1 + STANDARD_ERRORS / sqrt((double)site->count)) < all_ns
+		       ? ns / all_ns
+		       : 1;
 }
 
-/* parts: of calls alone. */
-static void find_all_running(const struct crit_fix_input *input, const struct crit_fix_sites *sites,
-			     struct sampled *buckets)
+/* The sites are of calls alone.  Errors: -ENOMEM. */
+static int find_running(const struct crit_fix_input *input, const struct crit_fix_sites *sites,
+			struct sampled *buckets)
 {
+	struct sampled *of_sites = calloc(sites->count + 1, sizeof(*of_sites));
+
+	if (!of_sites)
+		return -ENOMEM;
 	for (size_t i = 0; i < input->samples->count; i++) {
 		buckets[input->samples->rows[i].bucket].ns += input->samples->rows[i].cpu_ns;
 		buckets[input->samples->rows[i].bucket].count += input->samples->rows[i].count;
 	}
-	for (size_t from = 0, to; from < sites->part_count; from = to) {
-		const struct crit_fix_part *first = &sites->parts[from];
+	for (size_t i = 0; i < sites->part_count; i++) {
+		const struct crit_fix_part *part = &sites->parts[i];
+		struct sampled *site = &of_sites[part->site];
 
-		for (to = from; to < sites->part_count; to++)
-			if (crit_cause_compare_place(&sites->parts[to].place, &first->place))
-				break;
-		find_running(input, first, to - from, buckets);
+		site->ns += buckets[part->bucket].ns;
+		site->count += buckets[part->bucket].count;
+		site->all_ns += input->run->bucket_ns[part->bucket];
 	}
+	for (size_t i = 0; i < sites->part_count; i++)
+		buckets[sites->parts[i].bucket].share =
+			running_share(&of_sites[sites->parts[i].site]);
+	free(of_sites);
+	return 0;
 }
 
-static void add_functions(const struct crit_fix_input *input, struct crit_fix_sites *sites,
-			  const struct sampled *buckets)
+static int add_functions(struct collecting *to, const struct sampled *buckets)
 {
-	for (size_t i = 0; i < input->samples->count; i++) {
+	const struct crit_fix_input *input = to->input;
+	int rc = 0;
+
+	for (size_t i = 0; i < input->samples->count && !rc; i++) {
 		const struct crit_filmed_sample *sample = &input->samples->rows[i];
 		const struct sampled *bucket = &buckets[sample->bucket];
-		struct crit_fix_part *part = &sites->parts[sites->part_count];
-		const struct crit_thread_row *thread;
+		struct crit_cause_row place;
 
 		if (!crit_fix_is_code(input, sample->bucket) || !sample->cpu_ns)
 			continue;
-		thread = &input->results->threads[input->keys[sample->bucket].thread];
-		*part = (struct crit_fix_part){ .bucket = sample->bucket,
-						.sample_count = sample->count,
-						.sampled_ns = (double)sample->cpu_ns,
-						.sample_squares = sample->squares,
-						.share = bucket->share * (double)sample->cpu_ns /
-							 (double)bucket->ns };
-		part->place.has_place = true;
-		part->place.who = crit_cause_who_of(input->results,
-						    input->keys[sample->bucket].thread, false);
-		sites->part_count += crit_cause_find_function(&part->place, sample->address, thread,
-							      input->symbols);
+		place = begin_place(input, sample->bucket);
+		if (!crit_cause_find_function(
+			    &place, sample->address,
+			    &input->results->threads[input->keys[sample->bucket].thread],
+			    input->symbols))
+			continue;
+		rc = add_part(to,
+			      (struct crit_fix_part){ .who = place.who,
+						      .bucket = sample->bucket,
+						      .sample_count = sample->count,
+						      .sampled_ns = (double)sample->cpu_ns,
+						      .sample_squares = sample->squares,
+						      .share = bucket->share *
+							       (double)sample->cpu_ns /
+							       (double)bucket->ns },
+			      &place);
 	}
+	return rc;
+}
+
+static int add_sampled(struct collecting *to)
+{
+	struct sampled *buckets = calloc(to->input->costs->bucket_count + 1, sizeof(*buckets));
+	int rc = buckets ? find_running(to->input, to->sites, buckets) : -ENOMEM;
+
+	if (!rc)
+		rc = add_functions(to, buckets);
+	free(buckets);
+	return rc;
 }
 
 static int collect_parts(const struct crit_fix_input *input, struct crit_fix_sites *sites)
 {
-	const size_t bucket_count = input->costs->bucket_count;
-	struct sampled *buckets = calloc(bucket_count + 1, sizeof(*buckets));
-	size_t call_count;
+	const size_t most = input->costs->bucket_count + input->samples->count + 1;
+	struct collecting to = { .input = input, .sites = sites };
+	int rc = -ENOMEM;
 
-	sites->parts =
-		crit_lines_alloc(bucket_count + input->samples->count + 1, sizeof(*sites->parts));
-	if (!sites->parts || !buckets) {
-		free(buckets);
-		return -ENOMEM;
-	}
-	add_calls(input, sites);
-	qsort(sites->parts, sites->part_count, sizeof(*sites->parts), compare_parts);
-	find_all_running(input, sites, buckets);
-	call_count = sites->part_count;
-	add_functions(input, sites, buckets);
-	free(buckets);
-	if (sites->part_count != call_count)
-		qsort(sites->parts, sites->part_count, sizeof(*sites->parts), compare_parts);
-	return 0;
+	sites->parts = crit_lines_room(most, sizeof(*sites->parts));
+	sites->rows = crit_lines_alloc(most, sizeof(*sites->rows));
+	if (sites->parts && sites->rows)
+		rc = add_calls(&to);
+	if (!rc && input->samples->count)
+		rc = add_sampled(&to);
+	crit_index_fini(&to.index);
+	return rc;
 }
 
-/* Parts of one bucket that are neighbours become one: addresses of a function. */
-static void join_parts(struct crit_fix_sites *sites)
+/* Sites by place, each with its parts behind those of the one before.  Errors: -ENOMEM. */
+static int order_sites(struct crit_fix_sites *sites)
 {
+	const struct crit_fix_sites as_they_came = *sites;
+	uint32_t *order = calloc(sites->count + 1, sizeof(*order));
+	size_t *ends = calloc(sites->count + 1, sizeof(*ends)), part_count = 0;
+
+	sites->rows = crit_lines_room(sites->count + 1, sizeof(*sites->rows));
+	sites->parts = crit_lines_room(sites->part_count + 1, sizeof(*sites->parts));
+	for (uint32_t i = 0; order && i < sites->count; i++)
+		order[i] = i;
+	if (order && ends && sites->rows && sites->parts) {
+		qsort_r(order, sites->count, sizeof(*order), compare_sites, as_they_came.rows);
+		for (size_t i = 0; i < sites->count; i++) {
+			sites->rows[i] = as_they_came.rows[order[i]];
+			sites->rows[i].first_part = ends[order[i]] = part_count;
+			part_count += sites->rows[i].part_count;
+		}
+		for (size_t i = 0; i < part_count; i++)
+			sites->parts[ends[as_they_came.parts[i].site]++] = as_they_came.parts[i];
+	}
+	free(as_they_came.rows);
+	free(as_they_came.parts);
+	free(order);
+	free(ends);
+	return part_count == sites->part_count ? 0 : -ENOMEM;
+}
+
+/* Sorts a site's parts, and moves them; those of one bucket become one: addresses of a function. */
+static void join_parts(struct crit_fix_sites *sites, uint32_t number, size_t *to)
+{
+	struct crit_fix_site *site = &sites->rows[number];
+	struct crit_fix_part *parts = &sites->parts[site->first_part];
+	struct crit_fix_part *joined = &sites->parts[*to];
 	size_t used = 0;
 
-	for (size_t i = 0; i < sites->part_count; i++) {
-		const struct crit_fix_part *part = &sites->parts[i];
-		struct crit_fix_part *last = used ? &sites->parts[used - 1] : NULL;
+	qsort(parts, site->part_count, sizeof(*parts), compare_parts);
+	for (size_t i = 0; i < site->part_count; i++) {
+		const struct crit_fix_part *part = &parts[i];
+		struct crit_fix_part *last = used ? &joined[used - 1] : NULL;
 
 		if (last && compare_parts(last, part) == 0) {
 			last->share += part->share;
@@ -152,24 +248,26 @@ static void join_parts(struct crit_fix_sites *sites)
 			last->sampled_ns += part->sampled_ns;
 			last->sample_squares += part->sample_squares;
 		} else {
-			sites->parts[used++] = *part;
+			joined[used] = *part;
+			joined[used++].site = number;
 		}
 	}
-	sites->part_count = used;
+	site->first_part = *to;
+	site->part_count = used;
+	*to += used;
 }
 
-/* Adds up the parts from one on that are of one unit; yields the one behind. */
-static size_t add_unit(const struct crit_fix_input *input, struct crit_fix_sites *sites,
-		       size_t from, struct crit_fix_site *site)
+/* Adds up a site's parts from one on that are of one unit; yields the one behind. */
+static size_t add_unit(const struct crit_fix_input *input, struct crit_fix_part *parts, size_t from,
+		       struct crit_fix_site *site)
 {
 	double ns = 0, sampled_ns = 0;
 	size_t to = from;
 
-	for (; to < sites->part_count; to++) {
-		const struct crit_fix_part *part = &sites->parts[to];
+	for (; to < site->part_count; to++) {
+		const struct crit_fix_part *part = &parts[to];
 
-		if (crit_cause_compare_place(&part->place, &site->place) ||
-		    crit_cause_compare_who(&part->place.who, &sites->parts[from].place.who))
+		if (crit_cause_compare_who(&part->who, &parts[from].who))
 			break;
 		ns += part->share * (double)input->run->bucket_ns[part->bucket];
 		sampled_ns += part->sampled_ns;
@@ -180,7 +278,7 @@ static size_t add_unit(const struct crit_fix_input *input, struct crit_fix_sites
 					 (double)input->costs->buckets[part->bucket].path_ns[kind];
 	}
 	for (size_t i = from; i < to; i++)
-		sites->parts[i].unit_ns = ns;
+		parts[i].unit_ns = ns;
 	site->ns += ns;
 	site->sampled_ns += sampled_ns;
 	site->unit_squares += sampled_ns * sampled_ns;
@@ -191,28 +289,23 @@ static size_t add_unit(const struct crit_fix_input *input, struct crit_fix_sites
 int crit_fix_sites_make(const struct crit_fix_input *input, struct crit_fix_sites *ret_sites)
 {
 	struct crit_fix_sites *sites = ret_sites;
+	size_t part_count = 0;
 	int rc;
 
 	*sites = (struct crit_fix_sites){ 0 };
 	rc = collect_parts(input, sites);
-	if (rc)
-		return rc;
-	join_parts(sites);
-	sites->rows = crit_lines_alloc(sites->part_count + 1, sizeof(*sites->rows));
-	if (!sites->rows)
-		return -ENOMEM;
-	for (size_t i = 0; i < sites->part_count;) {
-		struct crit_fix_site *site = &sites->rows[sites->count++];
+	if (!rc)
+		rc = order_sites(sites);
+	for (uint32_t i = 0; i < sites->count && !rc; i++) {
+		struct crit_fix_site *site = &sites->rows[i];
 
-		site->place = sites->parts[i].place;
 		site->place.who = (struct crit_who){ .rank = CRIT_NONE, .thread = CRIT_NONE };
-		site->first_part = i;
-		while (i < sites->part_count &&
-		       !crit_cause_compare_place(&sites->parts[i].place, &site->place))
-			i = add_unit(input, sites, i, site);
-		site->part_count = i - site->first_part;
+		join_parts(sites, i, &part_count);
+		for (size_t from = 0; from < site->part_count;)
+			from = add_unit(input, &sites->parts[site->first_part], from, site);
 	}
-	return 0;
+	sites->part_count = part_count;
+	return rc;
 }
 
 int crit_fix_sites_make_calls(const struct crit_fix_input *input, struct crit_fix_sites *ret_sites)

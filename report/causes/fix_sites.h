@@ -34,7 +34,8 @@ struct crit_fix_site { /* of all units together */
 };
 
 struct crit_fix_part { /* what a unit spends there in one bucket */
-	struct crit_cause_row place; /* who: its unit */
+	struct crit_who who; /* its unit */
+	uint32_t site;
 	uint32_t bucket;
 	uint32_t sample_count;
 	double sampled_ns, sample_squares; /* likewise */
@@ -43,9 +44,9 @@ struct crit_fix_part { /* what a unit spends there in one bucket */
 };
 
 struct crit_fix_sites {
-	struct crit_fix_site *rows;
+	struct crit_fix_site *rows; /* by place */
 	size_t count;
-	struct crit_fix_part *parts; /* by site, then unit */
+	struct crit_fix_part *parts; /* of each site, by unit, then bucket */
 	size_t part_count;
 };
 

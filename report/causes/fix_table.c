@@ -75,7 +75,7 @@ static void make_faster(const struct fixing *fixing, const struct crit_fix_part 
 /* Its unit, if it is one to balance, takes as long in its site as these do on average. */
 static void make_even(const struct fixing *fixing, const struct crit_fix_part *part, double mean_ns)
 {
-	if (part->unit_ns > 0 && crit_fix_units_has(&fixing->units, &part->place.who))
+	if (part->unit_ns > 0 && crit_fix_units_has(&fixing->units, &part->who))
 		fixing->changes[part->bucket] += part->share * (mean_ns / part->unit_ns - 1);
 }
 
@@ -225,18 +225,18 @@ static int add_promising(struct fixing *fixing)
 static bool is_meant(const struct fixing *fixing, const struct crit_fix_wish *wish,
 		     const struct crit_fix_part *part)
 {
+	const struct crit_cause_row *place = &fixing->sites.rows[part->site].place;
 	const struct crit_results *results = fixing->input->results;
 	const size_t word = strlen(FUNCTION_WISH);
-	const uint32_t rank = part->place.who.rank;
+	const uint32_t rank = part->who.rank;
 	char what[CRIT_CAUSE_WHAT_BYTES];
 
 	if (wish->rank >= 0 && (rank == CRIT_NONE || results->ranks[rank].rank != wish->rank))
 		return false;
 	if (strncmp(wish->place, FUNCTION_WISH, word) == 0)
-		return part->place.is_function &&
-		       crit_name_is(part->place.before.function, wish->place + word);
-	return !part->place.is_function &&
-	       strstr(crit_cause_what(&part->place, what), wish->place) != NULL;
+		return place->is_function &&
+		       crit_name_is(place->before.function, wish->place + word);
+	return !place->is_function && strstr(crit_cause_what(place, what), wish->place) != NULL;
 }
 
 /* False: there is no such code. */

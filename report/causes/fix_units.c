@@ -51,9 +51,9 @@ double crit_fix_units_mean(const struct crit_fix_units *units, const struct crit
 	for (size_t i = 0; i < site->part_count; i++) {
 		const struct crit_fix_part *part = &sites->parts[site->first_part + i];
 
-		if (last && crit_cause_compare_who(last, &part->place.who) == 0)
+		if (last && crit_cause_compare_who(last, &part->who) == 0)
 			continue;
-		last = &part->place.who;
+		last = &part->who;
 		if (!crit_fix_units_has(units, last))
 			continue;
 		sum_ns += part->unit_ns;
