@@ -12,8 +12,8 @@ struct crit_grouping {
 	size_t item_bytes;
 	size_t row_bytes;
 	int (*compare)(const void *left, const void *right); /* two items; 0: of one group */
-	void (*begin)(void *row,
-		      const void *item); /* gives a row of zeros its key; of groups all */
+	/* gives a row its key: one of zeros, or all of it where rows come one by one */
+	void (*begin)(void *row, const void *item);
 	void (*add)(void *row, const void *item); /* adds an item, the first one as well */
 	uint64_t (*hash)(const void *item); /* the same for items of a group; NULL: sort them */
 };

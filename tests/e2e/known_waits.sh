@@ -28,6 +28,7 @@ is_known() {
 		result=$?
 		[[ $laws -eq 0 && $result -eq 3 ]] || break
 	done
+	[ "$i" -eq 0 ] || said+="; something was in the way of $i runs"
 	point "$name: the laws of waits hold" $laws "$(cat "$trial/waits.err")"
 	point "$name: who waited for whom, and how long" $result "$said"
 }

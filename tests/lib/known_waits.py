@@ -95,7 +95,8 @@ def main():
         (ns, count), edges_ns = truth.get(pair, (0, 0)), at_edges.get(pair, 0)
         bound = max(RATIO * ns, WAIT_NS * count) if count else RATIO * max(whole_ns, edges_ns)
         ns += edges_ns
-        off_ns = max(off_ns, off if (off := abs(found.get(pair, 0) - ns)) > bound else 0)
+        if abs(found.get(pair, 0) - ns) > bound:
+            off_ns = max(off_ns, abs(found.get(pair, 0) - ns))
         said.append(f"{pair[0]} for {pair[1]}: {found.get(pair, 0) / 1e6:.3f} ms, truly {ns / 1e6:.3f}")
     held_up_ns = held_up(acts, edges, cases, rounds) if off_ns else 0
     if off_ns:
