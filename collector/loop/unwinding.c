@@ -71,7 +71,7 @@ void crit_unwinding_begin(const struct crit_server *server, struct crit_run *run
 static void put_paths(struct crit_run *run, const struct crit_message_paths *message, size_t bytes,
 		      uint64_t now_ns)
 {
-	const uint64_t part = run->max_bytes / PART_OF_CAP;
+	const uint64_t part = run->cap.max_bytes / PART_OF_CAP;
 	size_t body_bytes;
 
 	if (run->is_stopped)

@@ -23,6 +23,7 @@ struct crit_thread_buffer {
 	uint64_t read_pos;
 	uint64_t lost_seen; /* the thread buffer's totals, up to the last look */
 	uint64_t lost_begin; /* and when this owner took it */
+	uint64_t held_bytes; /* what the last look found in the ring */
 	bool is_corrupt;
 	bool has_delivered; /* its present owner */
 	bool is_busy; /* in the list of those looked at each time */
@@ -181,6 +182,12 @@ static void count_lost(struct crit_client_process *process, uint32_t index,
 	buffer->lost_seen = head->lost_spans;
 }
 
+static void hold(struct crit_run *run, struct crit_thread_buffer *buffer, uint64_t bytes)
+{
+	run->cap.held_bytes += bytes - buffer->held_bytes;
+	buffer->held_bytes = bytes;
+}
+
 /* Takes at most slots_max.  Returns how many there were, 0 when it could not take so many. */
 static uint32_t drain_slots(struct crit_client_process *process, uint32_t index,
 			    const struct crit_thread_buffer_head *head, uint64_t now_ns,
@@ -195,6 +202,7 @@ static uint32_t drain_slots(struct crit_client_process *process, uint32_t index,
 		set_corrupt(process, index, "its position makes no sense");
 		return 0;
 	}
+	hold(run, buffer, available * CRIT_SLOT_BYTES);
 	if (run->level == CRIT_LEVEL_PROFILE &&
 	    available >= process->shm.ring_slots - process->shm.ring_slots / 4)
 		crit_run_raise_tau(run);
@@ -257,6 +265,7 @@ static void end_stream(struct crit_client_process *process, uint32_t index,
 		.open_site = head->open_site,
 	};
 
+	hold(process->run, buffer, 0);
 	flush(process->run, &buffer->batch);
 	has_counters = put_counters(process, index);
 	crit_run_put_record(process->run, CRIT_C_STREAM_END, buffer->stream, record.release_ns,
@@ -473,6 +482,7 @@ static void drop_buffers(struct crit_client_process *process)
 		struct crit_batch *batch = &process->buffers[i].batch;
 
 		crit_meter_gather(process->run->meter, -(ssize_t)gathered(batch));
+		hold(process->run, &process->buffers[i], 0);
 		crit_batch_fini(batch);
 	}
 	free(process->buffers);

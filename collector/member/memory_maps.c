@@ -360,7 +360,7 @@ static void put(const struct maps_reading *reading, const struct mapped_process 
 
 	if (run->is_stopped)
 		return;
-	if (run->maps_bytes + bytes > run->max_bytes / PART_OF_CAP) {
+	if (run->maps_bytes + bytes > run->cap.max_bytes / PART_OF_CAP) {
 		run->maps_missed++;
 		return;
 	}

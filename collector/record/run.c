@@ -15,11 +15,6 @@
 #define DRAIN_LAG_NS 50000000u /* from a stamp to its batch, on a busy node */
 #define TAU_FIRST_NS 1000u
 #define TAU_MAX_NS 1000000000u
-#define MAX_BYTES_DEFAULT (2ull << 30)
-#define MAX_BYTES_MIN (1ull << 20)
-#define SLACK_BYTES_MIN (64u << 10) /* of the cap, for the records that end a run */
-#define SLACK_SHARE 128 /* or this part of it, for the counters of many threads */
-#define NEAR_SHARE 4 /* with this part left, trace falls back to profile */
 
 void crit_run_put(struct crit_run *run, uint16_t kind, uint32_t source, uint64_t time_ns,
 		  const struct crit_chunk_part parts[2])
@@ -29,7 +24,7 @@ void crit_run_put(struct crit_run *run, uint16_t kind, uint32_t source, uint64_t
 	struct crit_buffer *buffer;
 
 	/* the end of a run is told in any case */
-	if (!run->sink || (run->used_bytes + bytes > run->max_bytes && kind != CRIT_C_FOOT &&
+	if (!run->sink || (!crit_cap_has_room(&run->cap, bytes) && kind != CRIT_C_FOOT &&
 			   kind != CRIT_C_WINDOW && kind != CRIT_C_NOTE))
 		return;
 	buffer = crit_buffer_create(length);
@@ -44,7 +39,7 @@ void crit_run_put(struct crit_run *run, uint16_t kind, uint32_t source, uint64_t
 	buffer->head.first_ns = time_ns;
 	buffer->head.last_ns = time_ns;
 	if (crit_writer_put(run->sink, buffer) == 0)
-		run->used_bytes += bytes;
+		run->cap.used_bytes += bytes;
 }
 
 void crit_run_put_maps(struct crit_run *run, const struct crit_rec_maps *record, const char *text,
@@ -86,24 +81,6 @@ static void note_cap(struct crit_run *run)
 	put_note(run, &note, "CRIT_MAX_BYTES is reached: the recording ends here");
 }
 
-/* A recording of this size takes no further batch, or there is no room for its end. */
-static uint64_t full_bytes(const struct crit_run *run)
-{
-	const uint64_t slack = run->max_bytes / SLACK_SHARE;
-
-	return run->max_bytes - (slack > SLACK_BYTES_MIN ? slack : SLACK_BYTES_MIN) -
-	       CRIT_BATCH_BYTES;
-}
-
-/* A batch at least lies between falling back and the end. */
-static uint64_t near_bytes(const struct crit_run *run)
-{
-	const uint64_t full = full_bytes(run);
-	const uint64_t left = full / NEAR_SHARE;
-
-	return full - (left > CRIT_BATCH_BYTES ? left : CRIT_BATCH_BYTES);
-}
-
 int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file)
 {
 	int rc = crit_sink_create(run->writer, fd, &run->sink);
@@ -113,10 +90,7 @@ int crit_run_open(struct crit_run *run, int fd, const struct crit_rec_file *file
 	crit_batch_init(&run->kernel, CRIT_C_KERNEL, 0);
 	run->level = file->level;
 	run->tau_ns = run->level == CRIT_LEVEL_PROFILE ? TAU_FIRST_NS : 0;
-	run->max_bytes = file->max_bytes ? file->max_bytes : MAX_BYTES_DEFAULT;
-	if (run->max_bytes < MAX_BYTES_MIN)
-		run->max_bytes = MAX_BYTES_MIN;
-	run->threshold_bytes = near_bytes(run);
+	crit_cap_init(&run->cap, file->max_bytes, file->start_mono_ns);
 	run->next_stream = 1;
 	crit_run_put_record(run, CRIT_C_FILE, 0, file->start_mono_ns, file);
 	return 0;
@@ -140,19 +114,23 @@ void crit_run_raise_tau(struct crit_run *run)
 	}
 }
 
-/* The cap is near: record less from now on, and again when half of what is left is used. */
-static void record_less(struct crit_run *run)
+/* The cap is near. */
+static void fall_back(struct crit_run *run)
 {
-	run->threshold_bytes += (full_bytes(run) - run->threshold_bytes) / 2;
-	if (run->level == CRIT_LEVEL_TRACE) {
-		run->level = CRIT_LEVEL_PROFILE;
-		run->tau_ns = TAU_FIRST_NS;
-		run->is_level_new = true;
-		crit_run_note(run, CRIT_NOTE_LEVEL, CRIT_LEVEL_PROFILE,
-			      "CRIT_MAX_BYTES is near: from here on level profile");
-	} else {
-		crit_run_raise_tau(run);
-	}
+	if (run->level != CRIT_LEVEL_TRACE)
+		return;
+	run->level = CRIT_LEVEL_PROFILE;
+	run->tau_ns = TAU_FIRST_NS;
+	run->is_level_new = true;
+	crit_run_note(run, CRIT_NOTE_LEVEL, CRIT_LEVEL_PROFILE,
+		      "CRIT_MAX_BYTES is near: from here on level profile");
+}
+
+static void stop(struct crit_run *run)
+{
+	run->is_stopped = true;
+	run->is_level_new = true;
+	note_cap(run);
 }
 
 void crit_run_note_output(struct crit_run *run)
@@ -181,12 +159,18 @@ void crit_run_flush(struct crit_run *run, struct crit_batch *batch)
 	bytes = crit_batch_flush(batch, run->sink);
 	if (bytes <= 0)
 		return;
-	run->used_bytes += (uint64_t)bytes;
-	if (run->used_bytes > full_bytes(run)) {
-		run->is_stopped = true;
-		run->is_level_new = true;
-		note_cap(run);
-	} else if (run->used_bytes >= run->threshold_bytes) {
-		record_less(run);
+	switch (crit_cap_take(&run->cap, (uint64_t)bytes,
+			      batch->kind == CRIT_C_SHIM ? (uint64_t)bytes : 0, crit_now_ns())) {
+	case CRIT_CAP_ROOM:
+		break;
+	case CRIT_CAP_NEAR:
+		fall_back(run);
+		break;
+	case CRIT_CAP_FAST:
+		crit_run_raise_tau(run);
+		break;
+	case CRIT_CAP_FULL:
+		stop(run);
+		break;
 	}
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "collector/record/batch.h"
+#include "collector/record/cap.h"
 #include "collector/record/path_intake.h"
 #include "core/abi/abi_member.h"
 #include "core/abi/abi_recording.h"
@@ -64,9 +65,7 @@ struct crit_run {
 	bool are_paths_over; /* it said so */
 	uint64_t paths_due_ns; /* the last of them are waited for until then */
 	uint64_t stacks_refused; /* in all, at the end */
-	uint64_t max_bytes;
-	uint64_t used_bytes;
-	uint64_t threshold_bytes; /* next change of level or tau */
+	struct crit_cap cap;
 	bool is_level_new; /* ranks have yet to be told */
 	bool is_stopped; /* the cap is reached */
 

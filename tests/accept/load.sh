@@ -8,11 +8,11 @@ trial_begin "$1"
 is_in_line= # the collector has its share of the CPUs
 pipes=300000
 calls=10000000
-is_full=1 storms=storms
+is_full=1 more='outlasts storms'
 if [ "${2:-full}" = quick ]; then
 	pipes=50000
 	calls=2000000
-	is_full='' storms=''
+	is_full='' more=''
 fi
 
 # bench NAME ARGUMENT…: perf bench as a member of a run.
@@ -83,6 +83,18 @@ capped() {
 		"$(python3 -c "print(round($(ask 'share(0)') - $full, 4))")" "-$bound" "$bound"
 }
 
+# Four times as many calls: what is left near the cap lasts.
+outlasts() {
+	export CRIT_MAX_BYTES=16M
+	launch "outlasts-$1" preload "$1" 2 ping_pong $((4 * calls)) 1000
+	has_last_report 10
+	unset CRIT_MAX_BYTES
+	check_laws "long ping-pong in 16 MiB $1"
+	within "long ping-pong in 16 MiB $1: bytes" "$(stat -c %s "$dir"/*.crit)" 1 $((16 << 20))
+	[ "$(ask '[n["cap_s"] for n in r["nodes"] if n["cap_s"]]')" = "[]" ]
+	point "long ping-pong in 16 MiB $1: to its end" $? "$(grep -i -m 1 'its cap' "$dir/report.txt")"
+}
+
 # Ranks that spin on all CPUs, and fill a ring in 10 ms when they make messages.
 storms() {
 	local flavour=$1 run lost=()
@@ -96,7 +108,7 @@ storms() {
 
 floods
 tiny_ring
-for case in yields capped $storms; do
+for case in yields capped $more; do
 	take_turns
 	for flavour in "${turn[@]}"; do
 		"$case" "$flavour"
