@@ -22,7 +22,7 @@
 #include "core/abi/abi_slot.h"
 #include "core/base/array.h"
 
-#define CRIT_SHIM_FEED_SLOTS 512u
+#define CRIT_SHIM_FEED_SLOTS 256u
 
 struct crit_shim_source { /* of a feed; all is borrowed */
 	const struct crit_recording *recording;
