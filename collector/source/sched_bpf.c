@@ -15,7 +15,7 @@
 #include "core/base/clock.h"
 
 #define RELEASE_EVERY 1024u /* records between two updates of the ring's read position */
-#define MUCH_SHARE 64 /* of the ring, at once */
+#define MUCH_SHARE 8 /* of the ring, at once */
 #define OUTSIDE_MAX 65536u
 #define PASSES 3 /* over /proc/PID/task: threads may be born meanwhile, by threads not yet in */
 
