@@ -127,6 +127,18 @@ def line_export(bench):
            f"{peaks[0] / 2**20:.0f} MiB, then {peaks[1] / 2**20:.0f} MiB")
 
 
+def bare_files_s(folder, size_bytes):
+    """CPU s of as many files, each with a second name, as the archive of SHORT_THREADS threads has."""
+    content, before = bytes(size_bytes), os.times()
+    for number in range(SHORT_THREADS):
+        path = os.path.join(folder, str(number))
+        with open(path, "xb", buffering=0) as file:
+            file.write(content)
+        os.link(path, path + ".def")
+    after = os.times()
+    return after.user - before.user + after.system - before.system
+
+
 def line_threads(bench):
     """
     The archive of a rank that starts one short thread after the other.  All rounds first: ext4 steps over
@@ -139,9 +151,11 @@ def line_threads(bench):
         costs.append(run([crit, "export", "otf2", "-o", folder, *paths])[0])
     size_bytes = sum(os.path.getsize(os.path.join(path, name))
                      for path, _, names in os.walk(folders[0]) for name in names)
+    bare_s = bare_files_s(bench.folder(), size_bytes // SHORT_THREADS)
     for folder in folders:
         shutil.rmtree(folder)
-    yield f"OTF2 export of {SHORT_THREADS} short threads", median(costs), "s", 2, None, spread(costs)
+    yield (f"OTF2 export of {SHORT_THREADS} short threads", median(costs), "s", 2, None,
+           f"{spread(costs)}; as many bare files {bare_s:.2f} s")
     yield "archive per short thread", size_bytes / SHORT_THREADS, "B", 1024, None, ""
 
 

@@ -14,6 +14,7 @@ import analysis_lines
 import application_lines
 import bystander_lines
 import kernel_lines
+import machine_lines
 import omp_lines
 import sample_lines
 import shim_lines
@@ -74,8 +75,8 @@ def main():
     bench = Bench(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5)
     print(ROW.format("what", "figure", "bar", "aim", "verdict", "spread; peers"))
     try:
-        lines = (kernel_lines.LINES + sample_lines.LINES + bystander_lines.LINES + shim_lines.LINES + omp_lines.LINES +
-                 start_lines.LINES + wall_lines.LINES +
+        lines = (machine_lines.LINES + kernel_lines.LINES + sample_lines.LINES + bystander_lines.LINES +
+                 shim_lines.LINES + omp_lines.LINES + start_lines.LINES + wall_lines.LINES +
                  application_lines.LINES + analysis_lines.LINES)
         met = [measure(bench, line) for line in lines]
     finally:

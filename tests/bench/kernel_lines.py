@@ -10,6 +10,7 @@ from measure import (NotBuilt, Recording, finished_recording, interleave, median
                      spread, wait_for)
 
 PIPE_LOOPS = 500000
+NO_SAMPLES = {"CRIT_SAMPLE": "0"}
 START_RUNS = 9
 NOBODY = 65534
 PERF_SCHED_RATIO = 2.4  # what perf sched record costs, and it needs privileges
@@ -35,14 +36,14 @@ def under_crit(bench, command, env=None):
     return cpu_s, recording
 
 
-def without_privileges(bench, command):
+def without_privileges(bench, command, env=None):
     """As under_crit, by an ordinary user: perf events stand in for the kernel half."""
     folder = bench.folder()
     os.chown(folder, NOBODY, NOBODY)
     user = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
     home = {name: folder for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR")}
     cpu_s, elapsed_s, _ = run([*user, bench.program("bin", "crit"), "run", "--", *command],
-                              env={"CRIT_DIR": os.path.join(folder, "run"), **home},
+                              env={"CRIT_DIR": os.path.join(folder, "run"), **home, **(env or {})},
                               cwd=folder, allowed=(0, 3))
     recording = finished_recording(folder)
     if not recording.kernel_records:
@@ -139,6 +140,19 @@ def collector_start_s(bench):
     return bench.start_s
 
 
+def lines_record(name, bar, start_s, sampled, bare):
+    """
+    What a kernel record costs critd: of recordings without samples, which come by the second and not by the
+    record; beside it that of recordings with samples; and what both lost.
+    """
+    values, beside = ([(r.critd_cpu_s - start_s) * 1e9 / r.kernel_records for r in recordings]
+                      for recordings in (bare, sampled))
+    yield (name, median(values), "ns", bar, 20,
+           f"{spread(values)}; {bare[0].kernel_records} records, its start apart; with samples and their "
+           f"stacks {median(beside):.0f} ns, {spread(beside)}")
+    yield (f"records lost: {name}", sum(r.kernel_lost for r in sampled + bare), "", 0, 0, "")
+
+
 def lines_pipe(bench):
     figures, recordings = sched_pipe(bench)
     peers = (f"perf sched record {median(ratios(figures, 'perf')):.2f}x, "
@@ -153,11 +167,8 @@ def lines_pipe(bench):
     yield ("programs, critd and sched pipe of a member", median(values), "x", 1.2, 1.15,
            f"{spread(values)}; CPU of runs in turn {median(cpu):.2f}x, {spread(cpu)}; {peers}")
     yield ("programs of a member, per record", median(in_kernel), "ns", None, None, spread(in_kernel))
-    per_record = [(r.critd_cpu_s - collector_start_s(bench)) * 1e9 / r.kernel_records
-                  for r in recordings]
-    yield ("critd CPU per kernel record", median(per_record), "ns", 45, 20,
-           f"{spread(per_record)}; {recordings[0].kernel_records} records, its start apart")
-    yield ("records lost in these runs", sum(r.kernel_lost for r in recordings), "", 0, 0, "")
+    bare = [under_crit(bench, pipe(0), NO_SAMPLES)[1] for _ in range(bench.rounds)]
+    yield from lines_record("critd CPU per kernel record", 45, collector_start_s(bench), recordings, bare)
 
 
 def lines_unprivileged(bench):
@@ -176,15 +187,12 @@ def lines_unprivileged(bench):
         raise NotBuilt("root, to become an ordinary user")
     figures = interleave(bench.rounds, {"alone": lambda: run(pipe(0))[0], "member": member})
     values = ratios(figures, "member")
-    start_s = median([without_privileges(bench, ["true"])[1].critd_cpu_s
-                      for _ in range(bench.rounds)])
-    per_record = [(r.critd_cpu_s - start_s) * 1e9 / r.kernel_records for r in recordings]
     yield ("member task and critd, without privileges", median(values), "x",
            PERF_SCHED_RATIO, 1.5, spread(values))
-    yield ("critd CPU per record, without privileges", median(per_record), "ns", 60, 20,
-           f"{spread(per_record)}; {recordings[0].kernel_records} records, its start apart")
-    yield ("records lost, without privileges", sum(r.kernel_lost for r in recordings), "", 0, 0,
-           "")
+    start_s = median([without_privileges(bench, ["true"])[1].critd_cpu_s
+                      for _ in range(bench.rounds)])
+    bare = [without_privileges(bench, pipe(0), NO_SAMPLES)[1] for _ in range(bench.rounds)]
+    yield from lines_record("critd CPU per record, without privileges", 60, start_s, recordings, bare)
 
 
 def line_start(bench):
