@@ -450,7 +450,7 @@ static uint32_t tick_length_ns(const struct crit_server *server)
 		return 0;
 	if (now_ns >= server->busy_until_ns)
 		return CRIT_LONG_TICK_NS;
-	if (!crit_members_have_buffers(server->members))
+	if (!crit_members_exist(server->members))
 		return CRIT_SLOW_TICK_NS;
 	return now_ns < server->fast_until_ns ? CRIT_FAST_TICK_NS : CRIT_TICK_NS;
 }

@@ -226,10 +226,10 @@ void crit_members_expel(struct crit_members *members, uint32_t tgid)
 		process->is_expelled = true;
 }
 
-bool crit_members_have_buffers(const struct crit_members *members)
+bool crit_members_exist(const struct crit_members *members)
 {
 	for (uint32_t i = 0; i < members->end; i++)
-		if (members->processes[i] && members->processes[i]->shm.fd >= 0)
+		if (members->processes[i])
 			return true;
 	return false;
 }

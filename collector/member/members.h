@@ -37,8 +37,8 @@ int crit_members_add(struct crit_members *members, struct crit_run *run,
 /* A round of the main loop begins: what it fetches is not about processes added in it. */
 void crit_members_begin_round(struct crit_members *members);
 
-/* Has a process thread buffers to be drained?  Cost: that of the first one found. */
-bool crit_members_have_buffers(const struct crit_members *members);
+/* Has any run a process, with thread buffers to be drained?  Cost: that of the first one found. */
+bool crit_members_exist(const struct crit_members *members);
 
 /* The process at index of the table ended: drains it for the last time, and forgets it. */
 void crit_members_end(struct crit_members *members, uint32_t index);
