@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/cleanup.h"
+#include "core/base/clock.h"
 #include "core/base/guard.h"
 #include "core/base/line.h"
 #include "core/base/setting.h"
@@ -17,6 +18,8 @@
 #include "core/shim/shim_state.h"
 
 #define DIRECTORY_BYTES 300 /* of it in a line: its end */
+#define DYING_MS 100
+#define DYING_STEP_MS 10
 
 struct last_line {
 	char text[CRIT_NOTICE_BYTES];
@@ -91,11 +94,24 @@ static bool is_abandoned(void)
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
 }
 
+/* What killed critd may have killed the finisher as well, whose lock goes a moment later. */
+static bool is_abandoned_soon(void)
+{
+	for (unsigned waited_ms = 0; waited_ms < DYING_MS; waited_ms += DYING_STEP_MS) {
+		if (is_there() || is_abandoned())
+			break;
+		crit_clock_pause_ns(DYING_STEP_MS * 1000000l);
+	}
+	return is_abandoned();
+}
+
 /* Without critd nobody tells what the finisher does. */
 static void append_without_critd(struct last_line *line)
 {
+	const bool is_left = is_abandoned_soon();
+
 	append(line, "the collector was killed, and the recording ends there; ");
-	if (is_there() || !is_abandoned()) {
+	if (is_there() || !is_left) {
 		append(line, "report %s in ", is_there() ? "is" : "follows");
 		append_directory(line);
 		return;
