@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Budget lines of the start: what MPI_Init, a barrier and MPI_Finalize take longer on two ranks."""
+"""Budget lines of the start: what MPI_Init, a barrier and MPI_Finalize take longer."""
+import itertools
 import os
 import signal
 import subprocess
@@ -10,12 +11,13 @@ from measure import finished_recording, interleave, median, run, spread, wait_fo
 ROUNDS_LEAST = 15
 COLD_S = {"openmpi": (0.03, 0.02), "mpich": (0.05, 0.02)}
 WARM_S = (0.02, 0.01)
+RANKS = 2
 
 
-def wall_s(bench, flavour, env=None):
+def wall_s(bench, flavour, ranks, env=None):
     """Of the launch, under the shim with env; what is recorded has ended before the next one."""
     program = [bench.program("tests", "apps", f"barrier_imbalance.{flavour}"), "-n", "1", "-m", "0"]
-    launch = [bench.tool(f"mpirun.{flavour}"), "-np", "2"]
+    launch = [bench.tool(f"mpirun.{flavour}"), "-np", str(ranks)]
     if env is None:
         return run([*launch, *program], cwd=bench.scratch)[1]
     preload = bench.program("lib", "libcrit_pmpi.so")
@@ -28,24 +30,30 @@ def wall_s(bench, flavour, env=None):
     return elapsed_s
 
 
+def added_walls(bench, flavour, ranks, socket):
+    """{cold, kept: added s of each round, alone: s}: with a collector of its own, and with one that is kept."""
+    figures = interleave(max(bench.rounds, ROUNDS_LEAST), {
+        "alone": lambda: wall_s(bench, flavour, ranks),
+        "cold": lambda: wall_s(bench, flavour, ranks, {}),
+        "kept": lambda: wall_s(bench, flavour, ranks, {"CRIT_SOCKET": socket})})
+    return {name: values if name == "alone" else [a - b for a, b in zip(values, figures["alone"])]
+            for name, values in figures.items()}
+
+
 def lines_start(bench):
-    """Pairs of launches: without crit; with a collector of their own; with one that is kept."""
-    socket = os.path.join(bench.folder(), "socket")
+    """The bars are for launches that leave a CPU free; where ranks spin on all CPUs, who records waits for them."""
+    socket, cpus = os.path.join(bench.folder(), "socket"), len(os.sched_getaffinity(0))
     with subprocess.Popen([bench.program("bin", "critd"), "--service", "--socket-path", socket],
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as kept:
         try:
             wait_for(lambda: is_confined(kept.pid), "collector")
-            for flavour, cold_s in COLD_S.items():
-                figures = interleave(max(bench.rounds, ROUNDS_LEAST), {
-                    "alone": lambda flavour=flavour: wall_s(bench, flavour),
-                    "cold": lambda flavour=flavour: wall_s(bench, flavour, {}),
-                    "kept": lambda flavour=flavour: wall_s(bench, flavour,
-                                                           {"CRIT_SOCKET": socket})})
-                for name, bars in (("cold", cold_s), ("kept", WARM_S)):
-                    added = [a - b for a, b in zip(figures[name], figures["alone"])]
-                    yield (f"start, {flavour}, collector {name}: added wall", median(added), "s",
-                           *bars, f"{spread(added)}; alone {median(figures['alone']):.3f} s")
+            for flavour, ranks in itertools.product(COLD_S, sorted({RANKS, max(1, min(RANKS, cpus - 1))})):
+                figures = added_walls(bench, flavour, ranks, socket)
+                for name, bars in (("cold", COLD_S[flavour]), ("kept", WARM_S)):
+                    yield (f"start, {flavour}, {ranks} of {cpus} CPUs, collector {name}: added wall",
+                           median(figures[name]), "s", *(bars if ranks < cpus else (None, None)),
+                           f"{spread(figures[name])}; alone {median(figures['alone']):.3f} s")
         finally:
             kept.send_signal(signal.SIGTERM)
 
