@@ -19,8 +19,8 @@ static inline int64_t work_clock_ns(clockid_t clock)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* Uses cpu_ns of CPU time of the calling thread, never blocking; asks for the time every 6 us or so,
- * so that most of it is spent in the function this stands in. */
+/* Uses cpu_ns of CPU time of the calling thread, never blocking; asks for the time every 6 us or
+ * so, so that most of it is spent in the function this stands in. */
 static inline void work_for_ns(int64_t cpu_ns)
 {
 	int64_t end_ns = work_clock_ns(CLOCK_THREAD_CPUTIME_ID) + cpu_ns;
