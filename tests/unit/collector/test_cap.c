@@ -6,8 +6,8 @@
 
 #define CAP_BYTES (16ull << 20)
 #define FULL_BYTES (CAP_BYTES - CAP_BYTES / 128 - CRIT_BATCH_BYTES) /* crit-recording(5) */
-#define BATCH 4096ull
-#define S 1000000000ull
+#define BATCH_BYTES 4096ull
+#define SECOND_NS 1000000000ull
 #define AGES 20u
 
 /* Slots at so many bytes a second until NEAR, from time 0 on.  Returns when that was. */
@@ -18,9 +18,9 @@ static uint64_t fill(struct crit_cap *cap, uint64_t max_bytes, double rate)
 
 	crit_cap_init(cap, max_bytes, 0);
 	while (verdict == CRIT_CAP_ROOM) {
-		bytes += BATCH;
+		bytes += BATCH_BYTES;
 		now_ns = (uint64_t)((double)bytes / rate * 1e9);
-		verdict = crit_cap_take(cap, BATCH, BATCH, now_ns);
+		verdict = crit_cap_take(cap, BATCH_BYTES, BATCH_BYTES, now_ns);
 	}
 	CHECK_INT_EQ((int)verdict, CRIT_CAP_NEAR);
 	return now_ns;
@@ -32,7 +32,7 @@ static void try_near(void)
 
 	(void)fill(&cap, CAP_BYTES, 1e8);
 	CHECK(FULL_BYTES - cap.used_bytes <= FULL_BYTES / 4);
-	CHECK(FULL_BYTES - cap.used_bytes + BATCH > FULL_BYTES / 4);
+	CHECK(FULL_BYTES - cap.used_bytes + BATCH_BYTES > FULL_BYTES / 4);
 
 	(void)fill(&cap, 0, 1e9);
 	CHECK_UINT_EQ(cap.max_bytes, 2ull << 30);
@@ -44,8 +44,8 @@ static void try_near(void)
 
 static void use(struct crit_cap *cap, uint64_t bytes, bool are_slots)
 {
-	for (; bytes > 0; bytes -= BATCH)
-		CHECK_INT_EQ((int)crit_cap_take(cap, BATCH, are_slots ? BATCH : 0,
+	for (; bytes > 0; bytes -= BATCH_BYTES)
+		CHECK_INT_EQ((int)crit_cap_take(cap, BATCH_BYTES, are_slots ? BATCH_BYTES : 0,
 						cap->step_ns + 1),
 			     CRIT_CAP_ROOM);
 }
@@ -60,19 +60,19 @@ static void try_held(uint64_t held_bytes)
 	crit_cap_init(&cap, CAP_BYTES, 0);
 	cap.held_bytes = held_bytes;
 	while (verdict == CRIT_CAP_ROOM)
-		verdict = crit_cap_take(&cap, BATCH, BATCH, S);
+		verdict = crit_cap_take(&cap, BATCH_BYTES, BATCH_BYTES, SECOND_NS);
 	CHECK_INT_EQ((int)verdict, CRIT_CAP_NEAR);
 	used = cap.used_bytes;
-	CHECK(used + held_bytes - BATCH < FULL_BYTES - FULL_BYTES / 4 || used == BATCH);
+	CHECK(used + held_bytes - BATCH_BYTES < FULL_BYTES - FULL_BYTES / 4 || used == BATCH_BYTES);
 
 	left = FULL_BYTES - used;
 	kept = held_bytes < left / 2 ? left - held_bytes : left - left / 2;
 	do
-		verdict = crit_cap_take(&cap, BATCH, BATCH, S);
+		verdict = crit_cap_take(&cap, BATCH_BYTES, BATCH_BYTES, SECOND_NS);
 	while (verdict == CRIT_CAP_ROOM);
 	CHECK_INT_EQ((int)verdict, CRIT_CAP_FAST);
 	CHECK(FULL_BYTES - cap.used_bytes <= kept - kept / 8);
-	CHECK(FULL_BYTES - cap.used_bytes + BATCH > kept - kept / 8);
+	CHECK(FULL_BYTES - cap.used_bytes + BATCH_BYTES > kept - kept / 8);
 }
 
 /* Slots that were held are not of the step that follows. */
@@ -82,7 +82,7 @@ static void try_rest(void)
 
 	crit_cap_init(&cap, CAP_BYTES, 0);
 	cap.held_bytes = 1 << 20;
-	while (crit_cap_take(&cap, BATCH, BATCH, S) == CRIT_CAP_ROOM) {
+	while (crit_cap_take(&cap, BATCH_BYTES, BATCH_BYTES, SECOND_NS) == CRIT_CAP_ROOM) {
 	}
 	use(&cap, 1 << 20, true);
 	use(&cap, 1 << 20, false);
@@ -98,9 +98,9 @@ static void try_step(double rate, enum crit_cap_verdict expected)
 
 	while (verdict == CRIT_CAP_ROOM && cap.used_bytes < begin + left / 8)
 		verdict = crit_cap_take(
-			&cap, BATCH, BATCH,
-			near_ns +
-				(uint64_t)((double)(cap.used_bytes + BATCH - begin) / rate * 1e9));
+			&cap, BATCH_BYTES, BATCH_BYTES,
+			near_ns + (uint64_t)((double)(cap.used_bytes + BATCH_BYTES - begin) / rate *
+					     1e9));
 	CHECK_INT_EQ((int)verdict, (int)expected);
 }
 
@@ -109,10 +109,11 @@ static enum crit_cap_verdict take(struct crit_cap *cap, double *bytes, bool are_
 {
 	enum crit_cap_verdict verdict = CRIT_CAP_ROOM;
 
-	for (; *bytes >= BATCH && verdict != CRIT_CAP_FULL; *bytes -= BATCH) {
-		verdict = crit_cap_take(cap, BATCH, are_slots ? BATCH : 0, now_ns);
+	for (; *bytes >= BATCH_BYTES && verdict != CRIT_CAP_FULL; *bytes -= BATCH_BYTES) {
+		verdict = crit_cap_take(cap, BATCH_BYTES, are_slots ? BATCH_BYTES : 0, now_ns);
 		/* but for the last steps, which are a few batches */
-		*raised += verdict == CRIT_CAP_FAST && cap->used_bytes + 32 * BATCH < FULL_BYTES;
+		*raised += verdict == CRIT_CAP_FAST &&
+			   cap->used_bytes + 32 * BATCH_BYTES < FULL_BYTES;
 	}
 	return verdict;
 }
