@@ -5,9 +5,10 @@
 // would give it SIGCHLD back, so it only starts the program as its own child and ends; it is
 // reaped here by __WCLONE, and the program belongs to init.  Why an exec failed comes back as the
 // clone's exit status, for a pipe in the caller could be inherited by others of its children.
-// Between clone and exec nothing but system calls happens: the other threads of the caller, and
-// their locks, are not there.  The caller's memory is copied once: the clone shares its copy with
-// its child.
+// The memory stays the caller's all the way to the exec, as with posix_spawn: a copy would cost a
+// large rank its page tables and a fault for each page it writes next, and move pages that a
+// network card writes to.  So the calling thread waits meanwhile, and nothing but system calls
+// happens.
 #include "core/client/client_spawn.h"
 
 #include <dlfcn.h>
@@ -20,19 +21,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/clock.h"
 #include "core/base/close_from.h"
 #include "core/client/client_env.h"
 
 #define PASS_FD 3
 #define SIGNALS 64
-#define REAP_NS 2000000000ll
 #define ENVIRONMENT_MAX 48
+#define STACK_BYTES 16384
 
 extern char **environ;
 
@@ -93,10 +94,17 @@ static void leave_binding(void)
 	(void)syscall(SYS_sched_setaffinity, 0, sizeof(every_cpu), every_cpu);
 }
 
-/* In the memory of the clone, which waits: what keeps the program from being executed. */
-static _Noreturn void become(const struct crit_client_program *program,
-			     const char *const *environment, volatile int *ret_error)
+struct start {
+	const struct crit_client_program *program;
+	const char *const *environment;
+	volatile int error; /* errno of what kept the program from being executed; else 0 */
+	char *stacks; /* of the clone, and of the program until it execs */
+};
+
+static int become_program(void *context)
 {
+	struct start *start = context;
+	const struct crit_client_program *program = start->program;
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
 
 	for (int signal = 1; signal <= SIGNALS; signal++)
@@ -106,47 +114,67 @@ static _Noreturn void become(const struct crit_client_program *program,
 	if (setsid() >= 0 && chdir("/") == 0 && place_descriptors(program)) {
 		(void)set_signal_mask(0, NULL);
 		(void)execve(program->path, (char *const *)(uintptr_t)program->arguments,
-			     (char *const *)(uintptr_t)environment);
+			     (char *const *)(uintptr_t)start->environment);
 	}
-	*ret_error = errno;
-	_exit(127);
+	start->error = errno;
+	return 127;
+}
+
+/* Starts a function as a process in our memory, and waits until that execs or ends. */
+static pid_t clone_and_wait(int (*function)(void *), char *stack, int exit_signal,
+			    struct start *start)
+{
+	/* not vfork, whose child could spoil our frame, and of which sanitizers make a fork */
+	return clone(function, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | exit_signal, start);
 }
 
 /*
  * The clone: starts the program as a child of its own, and ends with the error of that.  The child
- * holds our caller's connections until it execs, and the caller may exec, too: vfork waits.
+ * holds our caller's connections until it execs, and the caller may exec, too: so it waits.
  */
-static _Noreturn void start(const struct crit_client_program *program,
-			    const char *const *environment)
+static int start_program(void *context)
 {
-	volatile int error = 0;
-	const pid_t pid = vfork();
+	struct start *start = context;
 
-	if (pid == 0)
-		become(program, environment, &error);
-	_exit(pid < 0 ? errno : error);
+	if (clone_and_wait(become_program, start->stacks + STACK_BYTES, SIGCHLD, start) < 0)
+		return errno;
+	return start->error;
 }
 
-/* Answers what the clone ended with; 0 when that is not known in time. */
+/* Answers what the clone ended with; 0 when that is not known. */
 static int reap(pid_t pid)
 {
-	const int64_t deadline_ns = crit_clock_monotonic_ns() + REAP_NS;
 	int status = 0;
 	pid_t reaped;
 
-	while ((reaped = waitpid(pid, &status, __WCLONE | WNOHANG)) == 0 &&
-	       crit_clock_monotonic_ns() < deadline_ns)
-		crit_clock_pause_ns(200000);
+	do
+		reaped = waitpid(pid, &status, __WCLONE);
+	while (reaped < 0 && errno == EINTR);
 	return reaped == pid && WIFEXITED(status) ? -WEXITSTATUS(status) : 0;
+}
+
+static int start_clone(struct start *start)
+{
+	pid_t pid;
+	int error;
+
+	start->stacks = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (start->stacks == MAP_FAILED)
+		return -errno;
+	pid = clone_and_wait(start_program, start->stacks, 0, start);
+	error = pid < 0 ? -errno : reap(pid);
+	(void)munmap(start->stacks, 2 * STACK_BYTES);
+	return error;
 }
 
 int crit_client_spawn(const struct crit_client_program *program)
 {
 	const char *environment[ENVIRONMENT_MAX + 1];
+	struct start start = { .program = program, .environment = environment };
 	uint64_t old_mask = 0;
 	int is_subreaper = 0;
-	pid_t pid;
-	int error = 0;
+	int error;
 
 	if (access(program->path, X_OK) < 0)
 		return -errno;
@@ -157,14 +185,8 @@ int crit_client_spawn(const struct crit_client_program *program)
 	(void)prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
 	if (is_subreaper)
 		(void)prctl(PR_SET_CHILD_SUBREAPER, 0);
-	pid = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
-	if (pid == 0)
-		start(program, environment);
-	if (pid < 0)
-		error = -errno;
+	error = start_clone(&start);
 	(void)set_signal_mask(old_mask, NULL);
-	if (pid > 0)
-		error = reap(pid);
 	if (is_subreaper)
 		(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	return error;
