@@ -24,6 +24,14 @@ struct {
 #define VERIFIED_ONCE __attribute__((noinline))
 
 /*
+ * Never written.  The verifier does not know that it is 0, nor which of 0 and 1 a flag is that it
+ * was added to: where it knew, it would go through all that follows once for each.
+ */
+volatile __u32 unknown_zero;
+
+#define FORGET(flag) ((flag) |= unknown_zero & 1)
+
+/*
  * Twice: from Linux 6.16 the ring's lock gives up after a quarter of a second, as when a hypervisor
  * takes the CPU that holds it away for so long.
  *
@@ -98,7 +106,7 @@ static __always_inline __u64 mm_flags_of(struct mm_struct *mm)
 /* Returns the task's number; 0, and no name, where the served user may not know it. */
 static __always_inline __u32 name_task(char *ret_comm, struct task_struct *task)
 {
-	__builtin_memset(ret_comm, 0, CRIT_COMM_BYTES);
+	__builtin_memset(__builtin_assume_aligned(ret_comm, 8), 0, CRIT_COMM_BYTES);
 	if (!crit_sched_may_name(BPF_CORE_READ(task, cred, uid.val), served_uid))
 		return 0;
 	read_comm(ret_comm, task);

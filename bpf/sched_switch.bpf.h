@@ -47,6 +47,7 @@ static __always_inline void leave_cpu(struct change *c)
 	member->flags &= ~CRIT_MF_ON_CPU; /* last: from here on others may write them */
 	if (c->watched->waiting || c->watched_run != NO_RUN)
 		how.can_fold = 0;
+	FORGET(how.can_fold);
 	c->is_out_told = !yields_out(c->prev, member, &how, &c->now_ns);
 	if (!how.was_on)
 		emit_ran(member->run_number, c->prev->pid,
@@ -83,6 +84,8 @@ int on_sched_switch(__u64 *ctx)
 	if (c.in)
 		c.is_in_told = !yields_in(c.next, c.in,
 					  c.watched->waiting || c.watched_run != NO_RUN, &c.now_ns);
+	FORGET(c.is_out_active);
+	FORGET(c.is_in_told);
 	tell(&c);
 	/* late: the verifier goes twice through what follows */
 	note_active(c.out, c.is_out_active ? 0 : c.out_state);
