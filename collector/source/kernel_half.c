@@ -129,32 +129,28 @@ struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel,
 	return &kernel->object.bss->run_counters[run_number & (CRIT_RUN_SLOTS - 1)];
 }
 
-static bool has_runs(const struct crit_kernel *kernel)
-{
-	for (uint32_t i = 0; i < CRIT_RUN_SLOTS; i++)
-		if (kernel->object.bss->run_counters[i].run_number)
-			return true;
-	return false;
-}
-
-void crit_kernel_begin_run(const struct crit_kernel *kernel, uint32_t run_number, bool is_sampled,
+void crit_kernel_begin_run(struct crit_kernel *kernel, uint32_t run_number, bool is_sampled,
 			   uint32_t stack_budget)
 {
 	struct crit_run_counters *counters = crit_kernel_counters(kernel, run_number);
 
 	/* Members of ended runs are forgotten, unless BPF has to free their entries. */
-	if (kernel->has_task_storage && !has_runs(kernel))
+	if (kernel->has_had_runs && kernel->has_task_storage && kernel->run_count == 0)
 		memset(kernel->object.bss->member_tids, 0, sizeof(kernel->object.bss->member_tids));
+	kernel->has_had_runs = true;
+	kernel->run_count++;
 	memset(counters, 0, sizeof(*counters));
 	counters->is_sampled = is_sampled;
 	counters->stack_budget = stack_budget;
 	__atomic_store_n(&counters->run_number, run_number, __ATOMIC_RELEASE);
 }
 
-void crit_kernel_end_run(const struct crit_kernel *kernel, uint32_t run_number)
+void crit_kernel_end_run(struct crit_kernel *kernel, uint32_t run_number)
 {
-	__atomic_store_n(&crit_kernel_counters(kernel, run_number)->run_number, 0,
-			 __ATOMIC_RELEASE);
+	struct crit_run_counters *counters = crit_kernel_counters(kernel, run_number);
+
+	if (__atomic_exchange_n(&counters->run_number, 0, __ATOMIC_RELEASE) != 0)
+		kernel->run_count--;
 }
 
 /* The key of a thread in the members map: a pidfd, or its number. */

@@ -15,6 +15,8 @@
 struct crit_kernel {
 	struct crit_kernel_object object;
 	struct crit_ring ring;
+	uint32_t run_count; /* that have a slot */
+	bool has_had_runs;
 	bool has_task_storage;
 	bool has_pidfd_thread;
 };
@@ -36,9 +38,9 @@ struct crit_run_counters *crit_kernel_counters(const struct crit_kernel *kernel,
 					       uint32_t run_number);
 
 /* Gives a run its slot; takes it away: tasks that are still members then are none any more. */
-void crit_kernel_begin_run(const struct crit_kernel *kernel, uint32_t run_number, bool is_sampled,
+void crit_kernel_begin_run(struct crit_kernel *kernel, uint32_t run_number, bool is_sampled,
 			   uint32_t stack_budget);
-void crit_kernel_end_run(const struct crit_kernel *kernel, uint32_t run_number);
+void crit_kernel_end_run(struct crit_kernel *kernel, uint32_t run_number);
 
 /*
  * Looks up or sets what a thread is a member of.  Errors: -ENOENT no member, -ESRCH no such task,
