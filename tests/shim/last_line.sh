@@ -105,7 +105,7 @@ for flavour in "${flavours[@]}"; do
 		wait
 	done
 	for _ in 1 2; do # worlds of one run, one after the other: to each its answer
-		CRIT_RUN=$trial launch "worlds-$flavour" preload "$flavour" 2 last_line plain
+		CRIT_RUN=$trial-$flavour launch "worlds-$flavour" preload "$flavour" 2 last_line plain
 		ends "worlds-$flavour" "^crit: report in $trial/worlds-$flavour(-2)?/report.txt\$"
 	done
 done
