@@ -68,7 +68,8 @@ def lines_shapes(bench):
         said = [analyse(bench, paths) for _ in range(bench.rounds)]
         rates = [s["events_per_cpu_s"] / 1e6 for s in said]
         yield (f"analysis, {name}, million events per second", median(rates), "", 5, None,
-               f"{spread(rates)}; {said[0]['events'] / 1e6:.1f} M events", True)
+               f"{spread(rates)}; {said[0]['events'] / 1e6:.1f} M events in "
+               f"{median([s['cpu_s'] for s in said]):.2f} s, {bench.pages(said[0]['page_faults'])}", True)
         shutil.rmtree(os.path.dirname(paths[0]), ignore_errors=True)
 
 
@@ -80,7 +81,9 @@ def line_ranks_of_one_node(bench):
         rates = [s["events_per_cpu_s"] / 1e6 for s in said]
         rank_kib = median([s["peak_rss_kib"] for s in said]) / 16384
         yield (f"analysis of 16,384 ranks on a node, {seconds} s, million events per second",
-               median(rates), "", 5, None, f"{spread(rates)}; {rank_kib:.1f} KiB a rank", True)
+               median(rates), "", 5, None,
+               f"{spread(rates)}; {median([s['cpu_s'] for s in said]):.2f} s, "
+               f"{bench.pages(said[0]['page_faults'])}; {rank_kib:.1f} KiB a rank", True)
 
 
 def line_places(bench):
@@ -90,10 +93,10 @@ def line_places(bench):
         few, many = (synthetic(bench, 4, "-r", "4", option, str(n)) for n in (1, count))
         beyond = [analyse(bench, many)["cpu_s"] - analyse(bench, few)["cpu_s"] for _ in range(bench.rounds)]
         yield (f"analysis of {count:,} {name} beyond that of one", median(beyond), "s", 0.3, None, spread(beyond))
-        beyond = [run([crit, "report", "--json", *many])[0] - run([crit, "report", "--json", *few])[0]
-                  for _ in range(bench.rounds)]
+        pairs = [[run([crit, "report", "--json", *paths]) for paths in (many, few)] for _ in range(bench.rounds)]
+        beyond = [more.cpu_s - less.cpu_s for more, less in pairs]
         yield (f"crit report --json of {count:,} {name} beyond that of one", median(beyond), "s", 0.3, None,
-               spread(beyond))
+               f"{spread(beyond)}; {bench.pages(pairs[0][0].faults - pairs[0][1].faults)}")
 
 
 def line_report(bench):
@@ -106,6 +109,18 @@ def line_report(bench):
     yield ("CPU of crit report, 4,096 ranks beside 2,048", median(ratios), "x", None, None, spread(ratios))
 
 
+def bytes_in(folder):
+    return sum(os.path.getsize(os.path.join(path, name)) for path, _, names in os.walk(folder) for name in names)
+
+
+def cpu_s_of(action, *arguments):
+    """CPU s that an action takes this process."""
+    before = os.times()
+    action(*arguments)
+    after = os.times()
+    return after.user - before.user + after.system - before.system
+
+
 def line_export(bench):
     """Events written of ranks that spin in MPI; the analysis that replays them is included."""
     crit = bench.program("bin", "crit")
@@ -114,29 +129,27 @@ def line_export(bench):
         paths, rates, peak = synthetic(bench, seconds, "-S", "-r", "2"), [], []
         for _ in range(bench.rounds):
             folder = bench.folder()
-            cpu_s, _, peak_bytes = run([crit, "export", "otf2", "-o", folder, *paths])
+            usage = run([crit, "export", "otf2", "-o", folder, *paths])
             said = output_of([crit, "verify", folder])
             events = int(re.search(r"(\d+) events", said).group(1))
-            rates.append(events / cpu_s / 1e6)
-            peak.append(peak_bytes)
+            rates.append(events / usage.cpu_s / 1e6)
+            peak.append(usage.peak_bytes)
             shutil.rmtree(folder)  # some hundred MiB
         peaks.append(median(peak))
     yield ("OTF2 export, million events per second", median(rates), "", 6, None,
-           f"{spread(rates)}; {events / 1e6:.1f} M events", True)
+           f"{spread(rates)}; {events / 1e6:.1f} M events, {bench.pages(usage.faults)}", True)
     yield ("OTF2 export, memory of a run 4 times as long", peaks[1] / peaks[0], "x", 1.1, 1.02,
            f"{peaks[0] / 2**20:.0f} MiB, then {peaks[1] / 2**20:.0f} MiB")
 
 
-def bare_files_s(folder, size_bytes):
-    """CPU s of as many files, each with a second name, as the archive of SHORT_THREADS threads has."""
-    content, before = bytes(size_bytes), os.times()
+def write_bare_files(folder, size_bytes):
+    """As many files, each with a second name, as the archive of SHORT_THREADS threads has."""
+    content = bytes(size_bytes)
     for number in range(SHORT_THREADS):
         path = os.path.join(folder, str(number))
         with open(path, "xb", buffering=0) as file:
             file.write(content)
         os.link(path, path + ".def")
-    after = os.times()
-    return after.user - before.user + after.system - before.system
 
 
 def line_threads(bench):
@@ -149,9 +162,8 @@ def line_threads(bench):
     folders = [bench.folder() for _ in range(bench.rounds)]
     for folder in folders:
         costs.append(run([crit, "export", "otf2", "-o", folder, *paths])[0])
-    size_bytes = sum(os.path.getsize(os.path.join(path, name))
-                     for path, _, names in os.walk(folders[0]) for name in names)
-    bare_s = bare_files_s(bench.folder(), size_bytes // SHORT_THREADS)
+    size_bytes = bytes_in(folders[0])
+    bare_s = cpu_s_of(write_bare_files, bench.folder(), size_bytes // SHORT_THREADS)
     for folder in folders:
         shutil.rmtree(folder)
     yield (f"OTF2 export of {SHORT_THREADS} short threads", median(costs), "s", 2, None,

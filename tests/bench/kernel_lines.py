@@ -26,7 +26,7 @@ def under_crit(bench, command, env=None):
     folder = bench.folder()
     crit = bench.program("bin", "crit")
     bench.program("bin", "critd")
-    cpu_s, elapsed_s, _ = run([crit, "run", "--", *command],
+    cpu_s, elapsed_s, *_ = run([crit, "run", "--", *command],
                               env={"CRIT_DIR": os.path.join(folder, "run"), **(env or {})},
                               cwd=folder, allowed=(0, 3))
     recording = finished_recording(folder)
@@ -42,7 +42,7 @@ def without_privileges(bench, command, env=None):
     os.chown(folder, NOBODY, NOBODY)
     user = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
     home = {name: folder for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR")}
-    cpu_s, elapsed_s, _ = run([*user, bench.program("bin", "crit"), "run", "--", *command],
+    cpu_s, elapsed_s, *_ = run([*user, bench.program("bin", "crit"), "run", "--", *command],
                               env={"CRIT_DIR": os.path.join(folder, "run"), **home, **(env or {})},
                               cwd=folder, allowed=(0, 3))
     recording = finished_recording(folder)

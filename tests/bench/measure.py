@@ -2,6 +2,7 @@
 """CPU time of commands, rounds of interleaved variants, and what a recording says of itself."""
 import glob
 import json
+import mmap
 import os
 import shutil
 import statistics
@@ -9,6 +10,10 @@ import struct
 import subprocess
 import tempfile
 import time
+import typing
+
+PAGE_BYTES = 4096
+TOUCHED_PAGES = 4096
 
 
 class NotBuilt(Exception):
@@ -24,6 +29,7 @@ class Bench:
         self.call_costs = {}  # of (flavour, level), once measured
         self.pipes = None  # of the sched pipe, once measured: figures and recordings
         self.start_s = None  # the collector's CPU time for a run of nothing, once measured
+        self.page_s = None  # what the first write to a page costs, once measured
         self.scratch = tempfile.mkdtemp(prefix="crit-bench-")
         os.chmod(self.scratch, 0o755)
 
@@ -47,9 +53,22 @@ class Bench:
         """A new empty folder, for one recording."""
         return tempfile.mkdtemp(dir=self.scratch)
 
+    def pages(self, faults):
+        """What so many page faults cost on this machine, as text."""
+        self.page_s = self.page_s or median([first_touch_s() for _ in range(3)])
+        return f"{faults:,.0f} page faults, {faults * self.page_s:.2f} s of it"
+
+
+class Usage(typing.NamedTuple):
+    """Of a command with its children."""
+    cpu_s: float
+    wall_s: float
+    peak_bytes: int
+    faults: int  # for which no file was read
+
 
 def run(command, env=None, cwd=None, allowed=(0,)):
-    """Runs a command in silence; returns (CPU seconds with its children, wall, peak bytes)."""
+    """Runs a command in silence."""
     environment = dict(os.environ, **(env or {}))
     with tempfile.TemporaryFile() as said:
         start = time.monotonic()
@@ -63,13 +82,28 @@ def run(command, env=None, cwd=None, allowed=(0,)):
             said.seek(0)
             text = said.read().decode(errors="replace")[-2000:]
             raise RuntimeError(f"{' '.join(command)}: exit {child.returncode}: {text}")
-    return usage.ru_utime + usage.ru_stime, elapsed, usage.ru_maxrss * 1024
+    return Usage(usage.ru_utime + usage.ru_stime, elapsed, usage.ru_maxrss * 1024, usage.ru_minflt)
 
 
 def output_of(command, env=None, cwd=None):
     """What a command prints."""
     return subprocess.run(command, env=dict(os.environ, **(env or {})), cwd=cwd, check=True,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+
+
+def touch_s(memory):
+    """CPU time of a write to each page, s a page."""
+    start_s = time.thread_time()
+    for at in range(0, TOUCHED_PAGES * PAGE_BYTES, PAGE_BYTES):
+        memory[at] = 1
+    return (time.thread_time() - start_s) / TOUCHED_PAGES
+
+
+def first_touch_s():
+    """What the first write to a page of memory costs: the fault, and not the write."""
+    with mmap.mmap(-1, TOUCHED_PAGES * PAGE_BYTES) as memory:
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+        return touch_s(memory) - touch_s(memory)
 
 
 def interleave(rounds, variants):

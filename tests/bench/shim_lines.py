@@ -25,7 +25,8 @@ WHAT = {("trace", "Iprobe"): ", a failing poll", ("profile", "Iprobe"): ", a fai
 # What ring_cost tells of a thread, its unit and bar.
 RING = (("ring of a thread, with its first call, CPU", "ms", 1),
         ("record at full rate, first pass over the ring", "ns", 15), ("record at full rate, later passes", "ns", 12),
-        ("reading of the clock, one for each record", "ns", None))
+        ("reading of the clock, one for each record", "ns", None),
+        ("page faults of the first pass over the ring", "", None))
 
 
 def shimmed_output(bench, flavour, command, level):

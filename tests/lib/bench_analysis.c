@@ -42,9 +42,9 @@ static int run_once(const char *const *paths, size_t count)
 			error = results->checks[i].error_ratio;
 	(void)getrusage(RUSAGE_SELF, &usage);
 	printf("{\"events\": %llu, \"wall_s\": %.4f, \"cpu_s\": %.4f, \"events_per_cpu_s\": %.4g, "
-	       "\"peak_rss_kib\": %ld, \"law_error_ratio\": %.3g}\n",
+	       "\"peak_rss_kib\": %ld, \"page_faults\": %ld, \"law_error_ratio\": %.3g}\n",
 	       (unsigned long long)events, wall_s, cpu_s, (double)events / cpu_s, usage.ru_maxrss,
-	       error);
+	       usage.ru_minflt, error);
 	crit_results_destroy(results);
 	return 0;
 }

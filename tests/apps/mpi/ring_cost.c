@@ -3,12 +3,14 @@
 // that, and later ones.
 //
 // usage: ring_cost       prints CPU time: ms of the thread's first call; ns a record in the first
-//                        pass; ns a record in later ones; ns of a reading of the clock
+//                        pass; ns a record in later ones; ns of a reading of the clock; and
+//                        the page faults of the first call and pass
 // An MPI call makes two records; what MPI itself takes for it is not counted.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "tests/apps/bare.h"
@@ -18,6 +20,7 @@
 
 static int (*bare_comm_rank)(MPI_Comm, int *);
 static double first_ns, pass_ns, later_ns, reading_ns;
+static long pass_faults;
 
 static int64_t cpu_ns(void)
 {
@@ -25,6 +28,13 @@ static int64_t cpu_ns(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static long faults(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_minflt;
 }
 
 static double calls_ns(int count)
@@ -67,10 +77,12 @@ static double readings_ns(int count)
 static void *measure(void *unused)
 {
 	const double bare = bare_ns();
+	const long faults_before = faults();
 
 	(void)unused;
 	first_ns = calls_ns(1);
 	pass_ns = calls_ns(PASS) - bare;
+	pass_faults = faults() - faults_before;
 	reading_ns = readings_ns(PASS);
 	later_ns = (calls_ns(LATER * PASS) - LATER * bare) / LATER;
 	return NULL;
@@ -85,8 +97,8 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 	if (provided == MPI_THREAD_MULTIPLE && !pthread_create(&thread, NULL, measure, NULL)) {
 		pthread_join(thread, NULL);
-		printf("%.4f %.2f %.2f %.2f\n", first_ns / 1e6, pass_ns / PASS / 2,
-		       later_ns / PASS / 2, reading_ns / PASS);
+		printf("%.4f %.2f %.2f %.2f %ld\n", first_ns / 1e6, pass_ns / PASS / 2,
+		       later_ns / PASS / 2, reading_ns / PASS, pass_faults);
 	}
 	MPI_Finalize();
 	return 0;
