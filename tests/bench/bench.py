@@ -8,6 +8,7 @@ Ratios are CPU times (user and system) of interleaved runs, medians with smalles
 Exit 0 when every bar is met, 1 when one is missed or a part is not built yet.
 """
 import os
+import signal
 import sys
 
 import analysis_lines
@@ -67,6 +68,8 @@ def main():
     if len(sys.argv) not in (2, 3):
         print("usage: bench.py BUILD [ROUNDS]", file=sys.stderr)
         return 2
+    # a shell's job in the background ignores it, and so would peers that are ended by it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # mpirun wants to be told twice that root is meant.
     if os.geteuid() == 0:
         os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
