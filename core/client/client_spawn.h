@@ -15,6 +15,7 @@ struct crit_client_program {
 /*
  * Starts a program that is no child of ours: own session, working directory /, no LD_* in its
  * environment, no signal disposition or descriptor inherited but pass_fd (3) and error_fd (2).
+ * The calling thread waits until it is executed, which has no bound; none of our pages is copied.
  * Errors: -errno of what keeps the program from being executed.
  */
 int crit_client_spawn(const struct crit_client_program *program);
