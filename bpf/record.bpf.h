@@ -103,7 +103,10 @@ static __always_inline __u64 mm_flags_of(struct mm_struct *mm)
 	return 0; /* an unknown layout: not dumpable */
 }
 
-/* Returns the task's number; 0, and no name, where the served user may not know it. */
+/*
+ * Returns the task's number; 0, and no name, where the served user may not know it.  ret_comm: at a
+ * multiple of 8 bytes, as in all records.
+ */
 static __always_inline __u32 name_task(char *ret_comm, struct task_struct *task)
 {
 	__builtin_memset(__builtin_assume_aligned(ret_comm, 8), 0, CRIT_COMM_BYTES);
