@@ -3,7 +3,8 @@
 //
 // A member that returns from the region's body waits in the barrier at its end.  The primary leaves
 // that when GOMP_parallel returns; of the others nothing is heard until they have work again, which
-// analysis knows: the region ends when its primary leaves it.
+// analysis knows: the region ends when its primary leaves it.  A team of one waits for nobody:
+// its region is told, and no barrier, as LLVM's runtime does.
 #include "core/shim/shim_region.h"
 #include "ompt/gomp_parallel.h"
 
@@ -19,6 +20,7 @@ struct team { /* on the primary's stack, which no member outlives in the body */
 	const void *site;
 	uint64_t instance;
 	uint32_t region;
+	bool is_alone; /* the primary is all of it */
 };
 
 static __thread struct {
@@ -69,14 +71,16 @@ static void run_member(void *team_of)
 
 	if (team.primary != &member)
 		begin_work(&team);
-	else
+	else if (!team.is_alone)
 		crit_shim_construct_end(CRIT_CONSTRUCT_RUNTIME_BARRIER);
 	member.site = team.site;
 	member.turn = (struct crit_gomp_turn){ .of = turn_of(&team) };
 	team.body(team.data);
 	member.turn = outer_turn;
 	member.site = outer;
-	crit_shim_construct_begin(CRIT_CONSTRUCT_IMPLICIT_BARRIER, team.region, team.site, 0);
+	if (!team.is_alone)
+		crit_shim_construct_begin(CRIT_CONSTRUCT_IMPLICIT_BARRIER, team.region, team.site,
+					  0);
 }
 
 int omp_get_max_threads(void); /* of the interface; no header of the runtime is needed for it */
@@ -93,20 +97,27 @@ static struct team begin_team(crit_gomp_body *body, void *data, unsigned int thr
 			      const void *caller)
 {
 	const void *site = crit_gomp_body_site(body);
+	const uint64_t size = team_size(threads);
+	const uint64_t instance = crit_shim_instance() | size << CRIT_INSTANCE_TEAM_SHIFT;
+	const uint64_t arg = instance | CRIT_INSTANCE_PRIMARY;
 	struct team team = {
 		.body = body,
 		.data = data,
 		.primary = &member,
 		.site = site,
-		.instance = crit_shim_instance() | team_size(threads) << CRIT_INSTANCE_TEAM_SHIFT,
+		.instance = instance,
 		.region = crit_shim_region(CRIT_CONSTRUCT_PARALLEL, site, caller,
 					   crit_shim_region_now()),
+		.is_alone = size == 1,
 	};
 
-	crit_shim_construct_begin(CRIT_CONSTRUCT_PARALLEL, team.region, site,
-				  team.instance | CRIT_INSTANCE_PRIMARY);
-	/* until the body: libgomp waits for members that are not back from their last region */
-	crit_shim_construct_begin(CRIT_CONSTRUCT_RUNTIME_BARRIER, team.region, site, 0);
+	/* a barrier until the body: libgomp waits for those not back from their last region */
+	if (team.is_alone)
+		crit_shim_construct_begin(CRIT_CONSTRUCT_PARALLEL, team.region, site, arg);
+	else
+		crit_shim_construct_begin_two(CRIT_CONSTRUCT_PARALLEL,
+					      CRIT_CONSTRUCT_RUNTIME_BARRIER, team.region, site,
+					      arg);
 	return team;
 }
 

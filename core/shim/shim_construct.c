@@ -81,20 +81,21 @@ static bool is_whole_at_profile(uint32_t call)
 	       call == CRIT_CONSTRUCT_PHASE;
 }
 
-/* False: there is no room for enter and leave. */
-static inline bool enter(struct crit_shim_thread *thread, uint32_t call, uint32_t region,
-			 uint64_t site, uint64_t arg, uint64_t now_ns)
+/* Returns the stamp; 0: there is no room for enter and leave. */
+static inline uint64_t enter(struct crit_shim_thread *thread, uint32_t call, uint32_t region,
+			     uint64_t site, uint64_t arg, uint64_t now_ns)
 {
 	struct crit_slot *slot;
 
 	if (CRIT_UNLIKELY(!crit_region_is_known(region)))
 		crit_region_introduce(thread, region);
 	if (CRIT_UNLIKELY(!crit_span_has_room(thread, 2)))
-		return false;
+		return 0;
+	now_ns = stamp(thread, now_ns);
 	thread->open_leaves++;
 	thread->room_end--;
 	slot = crit_span_slot_at(thread, thread->write_pos);
-	slot->time_ns = stamp(thread, now_ns);
+	slot->time_ns = now_ns;
 	slot->kind = CRIT_S_ENTER;
 	slot->slots = 1;
 	slot->call = (__u16)call;
@@ -105,7 +106,7 @@ static inline bool enter(struct crit_shim_thread *thread, uint32_t call, uint32_
 		crit_span_publish(thread, thread->write_pos + 1);
 	else
 		crit_gate_hold(thread, slot);
-	return true;
+	return now_ns;
 }
 
 static inline bool is_wanted(const struct crit_shim_thread *thread, uint32_t call,
@@ -185,17 +186,18 @@ static inline uint64_t end_down_to(struct crit_shim_thread *thread, uint32_t lef
 	return now_ns;
 }
 
-/* now_ns: as stamp has it. */
-static inline void begin(struct crit_shim_thread *thread, uint32_t call, uint32_t region,
-			 uint64_t site, uint64_t arg, uint64_t now_ns)
+/* now_ns: as stamp has it.  Returns the stamp of the beginning; 0: it is not recorded. */
+static inline uint64_t begin(struct crit_shim_thread *thread, uint32_t call, uint32_t region,
+			     uint64_t site, uint64_t arg, uint64_t now_ns)
 {
 	const uint32_t span_class = crit_call_class(call);
 	const uint32_t limit = thread->buffer ? CRIT_THREAD_BUFFER_OWN_WORDS : CRIT_OPEN_TAG_ONLY;
 	uint32_t word = crit_open_word(call, span_class, region &= CRIT_REGIONS_MAX - 1);
+	uint64_t begun_ns = 0;
 
 	thread->open_inside = 0;
 	if (CRIT_UNLIKELY(!thread->buffer) && !has_tag(thread))
-		return;
+		return 0;
 	if (CRIT_LIKELY(thread->buffer != NULL))
 		prepare(thread);
 	if (call == CRIT_CONSTRUCT_PARALLEL && !(arg & CRIT_INSTANCE_PRIMARY))
@@ -204,10 +206,11 @@ static inline void begin(struct crit_shim_thread *thread, uint32_t call, uint32_
 		thread->open_beyond++;
 		if (thread->buffer && is_wanted(thread, call, span_class))
 			thread->buffer->lost_spans++;
-		return;
+		return 0;
 	}
 	if (CRIT_LIKELY(thread->buffer != NULL) && is_wanted(thread, call, span_class)) {
-		if (CRIT_LIKELY(enter(thread, call, region, site, arg, now_ns)))
+		begun_ns = enter(thread, call, region, site, arg, now_ns);
+		if (CRIT_LIKELY(begun_ns))
 			word |= CRIT_OPEN_RECORDED;
 		else
 			thread->buffer->lost_spans++;
@@ -215,6 +218,7 @@ static inline void begin(struct crit_shim_thread *thread, uint32_t call, uint32_
 	thread->open[thread->open_count++] = word;
 	crit_open_settle(thread);
 	crit_span_restore_tag(thread);
+	return begun_ns;
 }
 
 /* As end_down_to. */
@@ -233,9 +237,23 @@ void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site,
 	struct crit_shim_thread *thread = &crit_this_thread;
 
 	if (is_outside_mpi(thread, __builtin_frame_address(0)))
-		begin(thread, call, region, (uintptr_t)site, arg, 0);
+		(void)begin(thread, call, region, (uintptr_t)site, arg, 0);
 	else
 		thread->open_inside++;
+}
+
+void crit_shim_construct_begin_two(uint32_t outer, uint32_t inner, uint32_t region,
+				   const void *site, uint64_t arg)
+{
+	struct crit_shim_thread *thread = &crit_this_thread;
+	uint64_t now_ns;
+
+	if (!is_outside_mpi(thread, __builtin_frame_address(0))) {
+		thread->open_inside += 2;
+		return;
+	}
+	now_ns = begin(thread, outer, region, (uintptr_t)site, arg, 0);
+	(void)begin(thread, inner, region, (uintptr_t)site, 0, now_ns);
 }
 
 void crit_shim_construct_end(uint32_t call)
@@ -254,7 +272,7 @@ void crit_shim_construct_next(uint32_t ended, uint32_t call, uint32_t region, co
 	struct crit_shim_thread *thread = &crit_this_thread;
 
 	if (is_outside_mpi(thread, __builtin_frame_address(0)))
-		begin(thread, call, region, (uintptr_t)site, arg, end(thread, ended));
+		(void)begin(thread, call, region, (uintptr_t)site, arg, end(thread, ended));
 	else
 		thread->open_inside += thread->open_inside == 0;
 }

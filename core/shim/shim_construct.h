@@ -26,6 +26,10 @@ uint32_t crit_shim_region_now(void);
 void crit_shim_construct_begin(uint32_t call, uint32_t region, const void *site, uint64_t arg);
 void crit_shim_construct_end(uint32_t call);
 
+/* One, and at the same time another inside it, with no arg.  Cost: that of one. */
+void crit_shim_construct_begin_two(uint32_t outer, uint32_t inner, uint32_t region,
+				   const void *site, uint64_t arg);
+
 /* The end of one, and at the same time the beginning of another.  Cost: one clock reading less. */
 void crit_shim_construct_next(uint32_t ended, uint32_t call, uint32_t region, const void *site,
 			      uint64_t arg);

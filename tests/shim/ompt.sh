@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs under LLVM's OpenMP with libcrit_ompt.so: results as without it, each construct recorded as often as
-# it is begun, however the library gets in; and what it does where it must not record.
+# Programs under LLVM's OpenMP with libcrit_ompt.so, and some under GNU's: results as without it, each construct
+# recorded as often as it is begun, however the library gets in; and what it does where it must not record.
 # usage: ompt.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 here=$(cd "$(dirname "$0")" && pwd)
@@ -50,7 +50,7 @@ is_declined() {
 	point "$1: the next tool is asked" $? "$(head -n 1 "$trial/$1.out")"
 }
 
-cases=(work locks recursion tasks untied nested sizes threads)
+cases=(work locks recursion tasks untied nested sizes threads alone)
 ways=(by_pmpi before_pmpi behind_pmpi by_runtime by_crit_run)
 alone=LD_PRELOAD=$lib/libcrit_ompt.so
 for case in "${cases[@]}"; do
@@ -87,6 +87,13 @@ done
 for name in profile by_pmpi by_runtime descriptors memory sockets; do
 	is_same "$name" work
 done
+# GNU's: teams of one and of two by turns
+if trial_has omp_kinds-gnu "GNU's OpenMP"; then
+	program=$apps/omp_kinds-gnu start alone-gnu alone env "$alone"
+	wait
+	is_same alone-gnu alone
+	is_recorded alone-gnu
+fi
 # GNU's: a team in a constructor, while the loader holds its lock
 for way in libcrit_pmpi libcrit_ompt; do
 	trial_has omp_constructor.so "GNU's OpenMP" || continue

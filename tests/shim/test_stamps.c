@@ -76,6 +76,32 @@ static void test_unfinished(void)
 	CHECK_UINT_EQ(time_at(first + 2), time_at(first + 3));
 }
 
+static void pass_two(void)
+{
+	crit_shim_construct_begin_two(CRIT_CONSTRUCT_PARALLEL, CRIT_CONSTRUCT_RUNTIME_BARRIER, team,
+				      PLACE, CRIT_INSTANCE_PRIMARY | 1);
+	crit_shim_construct_end(CRIT_CONSTRUCT_RUNTIME_BARRIER);
+	crit_shim_construct_end(CRIT_CONSTRUCT_PARALLEL);
+}
+
+static void test_two(void)
+{
+	const uint64_t first = written();
+
+	CHECK_CASE("two that begin at once, the second inside the first");
+	pass_two();
+	CHECK_UINT_EQ(written(), first + 4);
+	check_slot(first, CRIT_S_ENTER, CRIT_CONSTRUCT_PARALLEL);
+	check_slot(first + 1, CRIT_S_ENTER, CRIT_CONSTRUCT_RUNTIME_BARRIER);
+	check_slot(first + 2, CRIT_S_LEAVE, CRIT_CONSTRUCT_RUNTIME_BARRIER);
+	check_slot(first + 3, CRIT_S_LEAVE, CRIT_CONSTRUCT_PARALLEL);
+	CHECK_UINT_EQ(fake_critd_slot(head, 0, first)->arg, CRIT_INSTANCE_PRIMARY | 1);
+	CHECK_UINT_EQ(fake_critd_slot(head, 0, first + 1)->arg, 0);
+	CHECK_UINT_EQ(time_at(first), time_at(first + 1));
+	CHECK(time_at(first + 1) < time_at(first + 2));
+	CHECK(time_at(first + 2) < time_at(first + 3));
+}
+
 static void test_nothing_ended(void)
 {
 	uint64_t first;
@@ -97,10 +123,12 @@ static void test_inside_mpi(void)
 	CHECK_CASE("nothing is recorded inside an MPI call");
 	crit_shim_construct_begin(CRIT_CONSTRUCT_CRITICAL, team, PLACE, 0);
 	wrap_call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, pass_critical);
+	wrap_call(CRIT_MPI_Allreduce, CRIT_CLASS_MPI_WAIT, pass_two);
 	crit_shim_construct_end(CRIT_CONSTRUCT_CRITICAL);
-	CHECK_UINT_EQ(written(), first + 4);
+	CHECK_UINT_EQ(written(), first + 6);
 	check_slot(first + 2, CRIT_S_LEAVE, CRIT_MPI_Allreduce);
-	check_slot(first + 3, CRIT_S_LEAVE, CRIT_CONSTRUCT_CRITICAL);
+	check_slot(first + 4, CRIT_S_LEAVE, CRIT_MPI_Allreduce);
+	check_slot(first + 5, CRIT_S_LEAVE, CRIT_CONSTRUCT_CRITICAL);
 }
 
 int main(void)
@@ -116,6 +144,7 @@ int main(void)
 	crit_shim_construct_end(CRIT_CONSTRUCT_PARALLEL); /* the region is told */
 	test_critical();
 	test_unfinished();
+	test_two();
 	test_nothing_ended();
 	test_inside_mpi();
 	fake_critd_stop(&fake);

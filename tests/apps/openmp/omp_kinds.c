@@ -256,6 +256,30 @@ static void case_sizes(void)
 	expect("workers", 4);
 }
 
+/* Teams of one wait for nobody; what they left to be done is done all the same. */
+static void case_alone(void)
+{
+	long sum = 0, tasks = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+#pragma omp parallel num_threads(1)
+		{
+#pragma omp task
+			tasks++;
+		}
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+		sum += omp_get_thread_num();
+	}
+	printf("result %ld %ld\n", sum, tasks);
+	expect("count parallel", ROUNDS * (1 + 2));
+	expect("count implicit_barrier", ROUNDS * 2);
+	expect("count task", ROUNDS);
+	expect("instances", 2 * ROUNDS);
+	expect("members", ROUNDS * (1 + 2));
+	expect("threads", 2);
+	expect("workers", 1);
+}
+
 static void *run_region(void *ret_sum)
 {
 	long sum = 0;
@@ -291,7 +315,7 @@ static const struct {
 } cases[] = {
 	{ "work", case_work },   { "locks", case_locks },     { "recursion", case_recursion },
 	{ "tasks", case_tasks }, { "untied", case_untied },   { "nested", case_nested },
-	{ "sizes", case_sizes }, { "threads", case_threads },
+	{ "sizes", case_sizes }, { "threads", case_threads }, { "alone", case_alone },
 };
 
 int main(int argc, char **argv)
