@@ -9,4 +9,10 @@ def line_page(bench):
     yield "page of memory, when it is first touched", median(values), "us", None, None, spread(values)
 
 
-LINES = (line_page,)
+def line_reading(bench):
+    """Each stamp of a call or construct is one."""
+    values = [bench.measure_reading_ns() for _ in range(bench.rounds)]
+    yield "reading of the clock", median(values), "ns", None, None, spread(values)
+
+
+LINES = (line_page, line_reading)

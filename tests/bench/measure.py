@@ -30,6 +30,7 @@ class Bench:
         self.pipes = None  # of the sched pipe, once measured: figures and recordings
         self.start_s = None  # the collector's CPU time for a run of nothing, once measured
         self.page_s = None  # what the first write to a page costs, once measured
+        self.reading_ns = None  # what a reading of the clock costs, once measured
         self.scratch = tempfile.mkdtemp(prefix="crit-bench-")
         os.chmod(self.scratch, 0o755)
 
@@ -57,6 +58,14 @@ class Bench:
         """What so many page faults cost on this machine, as text."""
         self.page_s = self.page_s or median([first_touch_s() for _ in range(3)])
         return f"{faults:,.0f} page faults, {faults * self.page_s:.2f} s of it"
+
+    def measure_reading_ns(self):
+        return float(output_of([self.program("bin", "bench-machine")]))
+
+    def readings(self, count):
+        """What so many readings of the clock cost on this machine, as text."""
+        self.reading_ns = self.reading_ns or median([self.measure_reading_ns() for _ in range(3)])
+        return f"{count} reading{'s' * (count != 1)} of the clock {count * self.reading_ns:.1f} ns of it"
 
 
 class Usage(typing.NamedTuple):

@@ -7,6 +7,7 @@ from measure import finished_recording, interleave, median, output_of, ratios, r
 BARRIERS = 500000
 PAIRS = 4  # of runs per round: two CPUs share a line in 150 ns or in 700, as the host places them
 BARS = {"barrier": 40, "critical": 40, "single": 40, "parallel": 120}  # ns added by a construct
+READINGS = {"barrier": 2, "critical": 3, "single": 2, "parallel": 2}  # of the clock, at least
 RUNTIMES = {"llvm": "libomp", "gnu": "libgomp"}
 
 
@@ -36,8 +37,10 @@ def lines_construct(bench):
             for name in BARS:
                 added.setdefault(name, []).append(with_it[name] - bare[name])
         for name, values in added.items():
+            has_none = name == "single" and runtime == "libgomp"  # it does not tell of them
+            note = "" if has_none else f"; {bench.readings(READINGS[name])}"
             yield (f"OpenMP construct of one thread, {name}, {runtime}", median(values), "ns", BARS[name],
-                   None, spread(values))
+                   None, spread(values) + note)
         yield f"OpenMP spans lost meanwhile, {runtime}", lost, "", 0, 0, ""
 
 

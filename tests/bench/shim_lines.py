@@ -10,14 +10,14 @@ from measure import finished_recording, median, output_of, run, spread
 CHUNKS = "300"  # of 500 calls, for the first percentile of each
 HEAT_STEPS = 1000
 HEAT_ROUNDS = 3  # it is its CPU time that the events are held against, and no difference of two runs
-# What a run of call_cost does, how many calls that is, bar and aim of each: ns added.
+# What a run of call_cost does, how many calls that is, readings of the clock in each, bar and aim: ns added.
 CALLS = {
-    "trace": (("Comm_rank", 1, 45, 25), ("Iprobe", 1, 16, None), ("Allreduce", 1, 45, 25),
-              ("Irecv_Send_Wait", 3, 45, 25), ("Put_fence", 2, 45, 25), ("Put_lock", 4, 45, 25),
-              ("Partitioned", 5, 45, 25)),
-    "profile": (("Comm_rank", 1, 15, 3), ("Send_init_free", 2, 15, 3), ("Allreduce", 1, 26, None),
-                ("Iprobe", 1, 16, None), ("Put_fence", 2, 26, None), ("Put_lock", 4, 26, None),
-                ("Partitioned", 5, 26, None)),
+    "trace": (("Comm_rank", 1, 2, 45, 25), ("Iprobe", 1, 1, 16, None), ("Allreduce", 1, 2, 45, 25),
+              ("Irecv_Send_Wait", 3, 2, 45, 25), ("Put_fence", 2, 2, 45, 25), ("Put_lock", 4, 2, 45, 25),
+              ("Partitioned", 5, 2, 45, 25)),
+    "profile": (("Comm_rank", 1, 0, 15, 3), ("Send_init_free", 2, 0, 15, 3), ("Allreduce", 1, 2, 26, None),
+                ("Iprobe", 1, 1, 16, None), ("Put_fence", 2, None, 26, None), ("Put_lock", 4, None, 26, None),
+                ("Partitioned", 5, None, 26, None)),  # None: some of the calls have them
 }
 WHAT = {("trace", "Iprobe"): ", a failing poll", ("profile", "Iprobe"): ", a failing poll",
         ("profile", "Allreduce"): ", a folded wait"}
@@ -96,14 +96,18 @@ def lines_call(bench):
     for flavour, level in itertools.product(("openmpi", "mpich"), ("trace", "profile")):
         added, lost = call_costs(bench, flavour, level)
         peers = peer_costs(bench, flavour) if level == "trace" else None
-        for call, calls, bar, aim in CALLS[level]:
+        for call, calls, readings, bar, aim in CALLS[level]:
             name = f"MPI call, {level}, {call}{WHAT.get((level, call), '')}, {flavour}"
             if call not in added:
                 yield name, None, "", None, None, "not measurable: not in this library"
                 continue
             each = [nanoseconds / calls for nanoseconds in added[call]]
-            note = f"; {peer_of(peers, call, calls)}" if level == "trace" else ""
-            yield name, median(each), "ns", bar, aim, spread(each) + note
+            notes = [spread(each)]
+            if readings:
+                notes.append(bench.readings(readings))
+            if level == "trace":
+                notes.append(peer_of(peers, call, calls))
+            yield name, median(each), "ns", bar, aim, "; ".join(notes)
         if level == "trace":
             yield f"MPI spans lost meanwhile, {flavour}", lost, "", 0, 0, ""
 

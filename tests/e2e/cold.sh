@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Ranks that start the collector themselves, whatever order they come in: one run, in the directory that was asked for,
-# with all ranks.
+# with all ranks, and what memory they own before stays as it is.
 # usage: cold.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -23,6 +23,12 @@ cold() {
 	[ "$status" -eq 0 ] && [ "$left" = run ] && [ ! -e "$dir/NO-REPORT.txt" ] && [[ $said = "($ranks, True, "* ]]
 	point "$name" $? "exit $status, $left, $said, $(tail -n 1 "$trial/$name.err")"
 	rm -rf "$XDG_RUNTIME_DIR/crit"
+}
+
+# is_kept NAME RANKS: of a launch of owns_memory, writing once more to what was written before MPI_Init was no fault.
+is_kept() {
+	awk -v ranks="$2" '{ lines++; many += $2 * 100 > $4 } END { exit !(lines == ranks && !many) }' "$trial/$1.out"
+	point "$1: its pages stay" $? "$(head -n 1 "$trial/$1.out")"
 }
 
 # A collector that takes so long to start that all ranks have left MPI_Init.
@@ -48,5 +54,9 @@ for flavour in "${flavours[@]}"; do
 	done
 	cold "one-$flavour" 1 "$shim" "${run[@]}" 1 "$apps/last_line.$flavour" plain
 	cold "sixteen-$flavour" 16 "$shim" "${run[@]}" 16 "$apps/last_line.$flavour" plain
+	for ranks in 1 4; do
+		cold "memory-$ranks-$flavour" "$ranks" "$shim" "${run[@]}" "$ranks" "$apps/owns_memory.$flavour" 32
+		is_kept "memory-$ranks-$flavour" "$ranks"
+	done
 done
 trial_end
