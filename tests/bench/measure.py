@@ -63,9 +63,9 @@ class Bench:
         return float(output_of([self.program("bin", "bench-machine")]))
 
     def readings(self, count):
-        """What so many readings of the clock cost on this machine, as text."""
+        """What so many readings of the clock take one after the other, as text: beside other work it may be less."""
         self.reading_ns = self.reading_ns or median([self.measure_reading_ns() for _ in range(3)])
-        return f"{count} reading{'s' * (count != 1)} of the clock {count * self.reading_ns:.1f} ns of it"
+        return f"{count} readings of the clock alone {count * self.reading_ns:.1f} ns"
 
 
 class Usage(typing.NamedTuple):
