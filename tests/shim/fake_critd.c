@@ -16,6 +16,7 @@
 #include "core/base/cleanup.h"
 
 #define CLIENTS_MAX 16
+#define IDLE_MS 10
 
 static void must(bool holds, const char *what)
 {
@@ -95,8 +96,10 @@ static void *run(void *argument)
 	nfds_t count = 1;
 
 	while (!fake->is_over) {
-		if (poll(fds, count, 10) <= 0)
+		if (poll(fds, count, IDLE_MS) <= 0) {
+			atomic_fetch_add(&fake->idle_count, 1);
 			continue;
+		}
 		for (nfds_t i = count; i-- > 1;)
 			if (fds[i].revents && !serve(fake, fds[i].fd)) {
 				close(fds[i].fd);
@@ -128,6 +131,7 @@ void fake_critd_start(struct fake_critd *fake)
 	must(setenv("XDG_RUNTIME_DIR", fake->directory, 1) == 0, "setenv");
 	atomic_init(&fake->memfd, -1);
 	atomic_init(&fake->is_over, false);
+	atomic_init(&fake->idle_count, 0);
 	atomic_init(&fake->message_count, 0);
 	must(pthread_create(&fake->thread, NULL, run, fake) == 0, "pthread_create");
 }
@@ -143,6 +147,15 @@ void fake_critd_stop(struct fake_critd *fake)
 		close(fake->memfd);
 	(void)snprintf(command, sizeof(command), "rm -r %s", fake->directory);
 	must(system(command) == 0, command);
+}
+
+void fake_critd_catch_up(const struct fake_critd *fake)
+{
+	/* it may have found nothing, and not counted that yet, before the last message was sent */
+	const unsigned int until = atomic_load(&fake->idle_count) + 2;
+
+	while (atomic_load(&fake->idle_count) < until)
+		(void)usleep(1000);
 }
 
 int fake_critd_count(const struct fake_critd *fake, enum crit_message_kind kind)

@@ -20,6 +20,7 @@ struct fake_critd {
 	int listen_fd;
 	pthread_t thread;
 	atomic_bool is_over;
+	atomic_uint idle_count; /* how often it found nothing to take for 10 ms */
 	atomic_int message_count;
 	int kinds[FAKE_MESSAGES_MAX]; /* of the messages, in order */
 	struct crit_message_register registered; /* the last REGISTER */
@@ -33,6 +34,9 @@ void fake_critd_start(struct fake_critd *fake);
 
 /* Ends the thread, closes everything, removes the directory. */
 void fake_critd_stop(struct fake_critd *fake);
+
+/* Waits until it has taken all that was sent so far. */
+void fake_critd_catch_up(const struct fake_critd *fake);
 
 /* How many messages of this kind came so far. */
 int fake_critd_count(const struct fake_critd *fake, enum crit_message_kind kind);
