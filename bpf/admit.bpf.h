@@ -49,6 +49,17 @@ static __always_inline void emit_enrol(struct task_struct *task, __u32 run_numbe
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
+/* One that is born of a member: init says so, but critd may have found it before. */
+static __always_inline struct crit_member *create_born(struct task_struct *task,
+						       struct crit_member *init)
+{
+	struct crit_member *born = create_member(task, init);
+
+	if (born)
+		born->flags |= CRIT_MF_FORKED;
+	return born;
+}
+
 static __always_inline void expel(struct task_struct *task, struct crit_member *member,
 				  __u32 old_tid, __u8 expulsion)
 {

@@ -56,7 +56,7 @@ int on_sched_process_fork(__u64 *ctx)
 		flags |= CRIT_KF_NEW_PROCESS;
 	}
 	emit_fork(parent, child, init.run_number, flags, member->tag);
-	if (create_member(child, &init))
+	if (create_born(child, &init))
 		__sync_fetch_and_add(&counters_of(init.run_number)->live_forked, 1);
 	else
 		__sync_fetch_and_add(&counters_of(init.run_number)->lost_members, 1);

@@ -185,8 +185,9 @@ int crit_kernel_member_get(const struct crit_kernel *kernel, uint32_t tid, struc
 	return rc;
 }
 
-int crit_kernel_member_set(const struct crit_kernel *kernel, uint32_t tid,
-			   const struct crit_member *member)
+/* flags: of bpf_map_update_elem. */
+static int update_member(const struct crit_kernel *kernel, uint32_t tid,
+			 const struct crit_member *member, uint64_t flags)
 {
 	int key = open_key(kernel, tid);
 	int rc;
@@ -195,9 +196,21 @@ int crit_kernel_member_set(const struct crit_kernel *kernel, uint32_t tid,
 		return key;
 	__atomic_store_n(&kernel->object.bss->member_tids[tid & (CRIT_MEMBER_TIDS - 1)], 1,
 			 __ATOMIC_RELEASE); /* first: without it BPF does not look */
-	rc = bpf_map_update_elem(kernel->object.members_fd, &key, member, BPF_ANY);
+	rc = bpf_map_update_elem(kernel->object.members_fd, &key, member, flags);
 	close_key(kernel, key);
 	return rc;
+}
+
+int crit_kernel_member_set(const struct crit_kernel *kernel, uint32_t tid,
+			   const struct crit_member *member)
+{
+	return update_member(kernel, tid, member, BPF_ANY);
+}
+
+int crit_kernel_member_add(const struct crit_kernel *kernel, uint32_t tid,
+			   const struct crit_member *member)
+{
+	return update_member(kernel, tid, member, BPF_NOEXIST);
 }
 
 int crit_kernel_try_maps(const struct crit_kernel *kernel)

@@ -43,11 +43,14 @@ void crit_kernel_begin_run(struct crit_kernel *kernel, uint32_t run_number, bool
 void crit_kernel_end_run(struct crit_kernel *kernel, uint32_t run_number);
 
 /*
- * Looks up or sets what a thread is a member of.  Errors: -ENOENT no member, -ESRCH no such task,
- * -EINVAL the kernel has no pidfd for a thread that leads no process.
+ * Looks up or sets what a thread is a member of, or adds a thread that is none yet.
+ * Errors: -ENOENT no member, -EEXIST it is one already, -ESRCH no such task, -EINVAL the kernel has
+ * no pidfd for a thread that leads no process.
  */
 int crit_kernel_member_get(const struct crit_kernel *kernel, uint32_t tid, struct crit_member *ret);
 int crit_kernel_member_set(const struct crit_kernel *kernel, uint32_t tid,
+			   const struct crit_member *member);
+int crit_kernel_member_add(const struct crit_kernel *kernel, uint32_t tid,
 			   const struct crit_member *member);
 
 /* Does what must go on working after privileges are dropped.  Errors: -EPERM. */

@@ -301,6 +301,7 @@ static int enrol_thread(void *context, uint32_t tid)
 	struct crit_member member = enrolment->member;
 	struct crit_procfs_task task;
 	struct crit_member old;
+	int rc;
 
 	if (kernel->has_task_storage && !kernel->has_pidfd_thread && tid != enrolment->pid) {
 		add_outside(source, enrolment->pid, tid);
@@ -320,7 +321,11 @@ static int enrol_thread(void *context, uint32_t tid)
 		crit_kernel_stream_put_enrol(enrolment->run, &task, crit_now_ns());
 		member.flags = (member.flags & ~(uint32_t)CRIT_MF_NEW) | CRIT_MF_ASLEEP;
 	}
-	if (crit_kernel_member_set(kernel, tid, &member) == 0)
+	rc = crit_kernel_member_add(kernel, tid, &member);
+	/* a thread is listed a moment before it inherits, and counts as born of a member then */
+	if (rc == -EEXIST && crit_kernel_member_get(kernel, tid, &old) == 0)
+		renew(enrolment, tid, &old);
+	if (!rc)
 		enrolment->added++;
 	return 0;
 }
