@@ -33,7 +33,7 @@ static int64_t living(const struct crit_kernel *kernel)
 static void try_thread(const struct crit_kernel *kernel, const struct crit_member *listed)
 {
 	struct crit_member born = { .flags = 0 };
-	pthread_t thread;
+	pthread_t thread = 0;
 
 	atomic_store(&born_tid, 0);
 	if (!CHECK_INT_EQ(pthread_create(&thread, NULL, live, NULL), 0))
