@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ const char crit_options_help[] =
 	"  --listen-fd N        serve this listening SOCK_SEQPACKET socket\n"
 	"  --socket-path PATH   where it is bound; made when --listen-fd is missing, removed at "
 	"the end\n"
+	"  --beside-cpu N       start on other CPUs than this one, if any may be had\n"
 	"  --runs PATH          append the directory of each run to this file, ended by a NUL\n"
 	"  --uid U              serve this user, and become it after attaching (root only)\n"
 	"  --idle-exit S        end after S seconds without client and member (default 2)\n"
@@ -35,6 +37,7 @@ const char crit_options_help[] =
 
 enum option_code {
 	OPT_LISTEN_FD = 1,
+	OPT_BESIDE_CPU,
 	OPT_SOCKET_PATH,
 	OPT_RUNS,
 	OPT_UID,
@@ -52,6 +55,7 @@ enum option_code {
 
 static const struct option long_options[] = {
 	{ "listen-fd", required_argument, NULL, OPT_LISTEN_FD },
+	{ "beside-cpu", required_argument, NULL, OPT_BESIDE_CPU },
 	{ "socket-path", required_argument, NULL, OPT_SOCKET_PATH },
 	{ "runs", required_argument, NULL, OPT_RUNS },
 	{ "uid", required_argument, NULL, OPT_UID },
@@ -90,6 +94,11 @@ static int set_number(struct crit_options *options, int code, const char *text)
 		if (parse_number(text, 1 << 20, &number))
 			return -EINVAL;
 		options->listen_fd = (int)number;
+		return 0;
+	case OPT_BESIDE_CPU:
+		if (parse_number(text, INT_MAX, &number))
+			return -EINVAL;
+		options->beside_cpu = (int)number;
 		return 0;
 	case OPT_UID:
 		if (parse_number(text, 0xfffffffeu, &number))
@@ -154,7 +163,9 @@ static int set_option(struct crit_options *options, int code, struct crit_err *e
 int crit_options_parse(int argc, char *const *argv, struct crit_options *ret_options,
 		       struct crit_err *err)
 {
-	struct crit_options options = { .listen_fd = -1, .idle_exit_s = 2, .served_uid = getuid() };
+	struct crit_options options = {
+		.listen_fd = -1, .beside_cpu = -1, .idle_exit_s = 2, .served_uid = getuid()
+	};
 	int code;
 
 	/* critd is started by others; an option wins */

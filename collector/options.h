@@ -11,6 +11,7 @@
 
 struct crit_options {
 	int listen_fd; /* -1: none given */
+	int beside_cpu; /* -1: none given */
 	const char *socket_path; /* NULL: none; removed at the end */
 	const char *runs_path; /* NULL: no list of the runs' directories */
 	uint32_t served_uid;

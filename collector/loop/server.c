@@ -135,9 +135,11 @@ static int open_sources(struct crit_server *server, struct crit_err *err)
 
 	if (rc)
 		return crit_err_set(err, rc, "no memory for sources");
-	crit_scheduling_drain();
+	if (options->beside_cpu >= 0)
+		crit_scheduling_leave_cpu((unsigned int)options->beside_cpu);
 	if (!options->has_no_kernel)
 		(void)crit_sources_open(server->sources, true, err); /* their status says so */
+	crit_scheduling_drain();
 	crit_scheduling_go_first();
 	crit_scheduling_bound();
 	rc = crit_privileges_drop(options->served_uid, geteuid() == 0 && options->served_uid != 0,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #define NICE (-20)
 #define NICE_TEXT "-20"
 #define SLICE_NS 100000u /* the shortest there is */
+#define CPU_BYTES 1024 /* a bit for each of as many CPUs as Linux may have */
 #define UNBROKEN_US 1000000u /* of CPU time, without waiting for anything */
 
 struct schedule { /* struct sched_attr; its header and the C library's exclude each other */
@@ -31,6 +33,8 @@ struct schedule { /* struct sched_attr; its header and the C library's exclude e
 static volatile sig_atomic_t has_stepped_back;
 static volatile sig_atomic_t is_bound_met; /* for good */
 static volatile sig_atomic_t is_first;
+static unsigned char allowed_cpus[CPU_BYTES];
+static size_t allowed_bytes; /* 0: we were told to leave no CPU */
 
 static int set_schedule(pid_t tid, uint32_t policy, int nice, uint32_t priority)
 {
@@ -41,6 +45,19 @@ static int set_schedule(pid_t tid, uint32_t policy, int nice, uint32_t priority)
 					 .runtime_ns = policy == SCHED_NORMAL ? SLICE_NS : 0 };
 
 	return (int)syscall(SYS_sched_setattr, tid, &wanted, 0);
+}
+
+void crit_scheduling_leave_cpu(unsigned int cpu)
+{
+	unsigned char others[CPU_BYTES];
+	const long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(allowed_cpus), allowed_cpus);
+
+	if (bytes <= 0 || cpu / 8 >= (unsigned long)bytes)
+		return;
+	memcpy(others, allowed_cpus, (size_t)bytes);
+	others[cpu / 8] &= (unsigned char)~(1u << (cpu % 8));
+	if (syscall(SYS_sched_setaffinity, 0, (size_t)bytes, others) == 0) /* else there is none */
+		allowed_bytes = (size_t)bytes;
 }
 
 /*
@@ -54,6 +71,9 @@ void crit_scheduling_drain(void)
 {
 	int fd;
 
+	if (allowed_bytes)
+		(void)syscall(SYS_sched_setaffinity, 0, allowed_bytes, allowed_cpus);
+	allowed_bytes = 0;
 	if (set_schedule(0, SCHED_NORMAL, NICE, 0)) /* then as we were */
 		(void)set_schedule(0, SCHED_NORMAL, getpriority(PRIO_PROCESS, 0), 0);
 	if (getsid(0) != getpid())

@@ -6,14 +6,20 @@
 #include <stdbool.h>
 
 /*
- * Asks to run soon and briefly: a program waits for our start, and rings fill while we wait for a
- * CPU.  What is not permitted is left out.  Threads: the calling one and those it makes.
+ * Runs on other CPUs than this one, where any may be had: the program that started us goes on
+ * there.  Until crit_scheduling_drain().  Threads: the calling one and those it makes.
+ */
+void crit_scheduling_leave_cpu(unsigned int cpu);
+
+/*
+ * Asks to run soon and briefly: rings fill while we wait for a CPU.  What is not permitted is left
+ * out.  Not before the kernel half is loaded: a rank that has the same CPU stood still for as long
+ * as that takes, even where another CPU was idle.  Threads: as above.
  */
 void crit_scheduling_drain(void);
 
 /*
- * Asks for a real-time priority.  Not before the kernel half is loaded: the verifier takes up to
- * seconds of a slow CPU, and they would be taken from everybody.  Threads: as above.
+ * Asks for a real-time priority.  Not before the kernel half is loaded either.  Threads: as above.
  */
 void crit_scheduling_go_first(void);
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,11 +170,13 @@ static int cannot(struct crit_err *err, int error, const char *what, const char 
 static int start_critd(const struct crit_client_search *search, const char *path,
 		       char ret_path[CRIT_SOCKET_PATH_BYTES], struct crit_err *err)
 {
-	char program[CRIT_PATH_BYTES];
+	char program[CRIT_PATH_BYTES], cpu[16];
 	const char *arguments[] = { "critd", "--listen-fd",
 				    "3",     "--socket-path",
-				    path,    search->has_no_kernel ? "--no-kernel" : NULL,
+				    path,    "--beside-cpu",
+				    cpu,     search->has_no_kernel ? "--no-kernel" : NULL,
 				    NULL };
+	const int own_cpu = sched_getcpu();
 	crit_autoclose int listen_fd = -1;
 	crit_autoclose int log_fd = -1;
 	crit_autoclose int fd = -1;
@@ -188,6 +191,7 @@ static int start_critd(const struct crit_client_search *search, const char *path
 	if (listen_fd < 0)
 		return cannot(err, listen_fd, "bind socket", path);
 	log_fd = open_log(path);
+	(void)snprintf(cpu, sizeof(cpu), "%d", own_cpu > 0 ? own_cpu : 0);
 	error = crit_client_spawn(&(struct crit_client_program){ .path = program,
 								 .arguments = arguments,
 								 .pass_fd = listen_fd,

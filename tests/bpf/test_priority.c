@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// critd's real-time priority: it is bounded, and given up by all threads once the bound is met.
+// critd's priority: none while it loads; then real-time, which is bounded, and given up by all
+// threads once the bound is met.
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
@@ -81,12 +82,13 @@ static int count_descriptors(pid_t pid, const char *name)
 	return count;
 }
 
-/* When critd is first seen with the priority, its programs are attached: both stay as they are. */
+/* When critd is first seen with a priority, its programs are attached: both stay as they are. */
 static void check_order(pid_t critd)
 {
 	const __u64 begin_ns = crit_clock_ns(CLOCK_MONOTONIC);
 
 	while (count_threads(critd, SCHED_RR) == 0 &&
+	       getpriority(PRIO_PROCESS, (id_t)critd) == getpriority(PRIO_PROCESS, 0) &&
 	       crit_clock_ns(CLOCK_MONOTONIC) - begin_ns < PATIENCE_MS * 1000000ull)
 		;
 	CHECK(count_descriptors(critd, "bpf_link") > 0 || count_descriptors(critd, "bpf-link") > 0);

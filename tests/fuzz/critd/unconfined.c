@@ -21,11 +21,10 @@ int crit_privileges_confine(bool has_perf, struct crit_err *err)
 	return 0;
 }
 
-/* Those of critd's next scheduling.h, too. */
-void crit_scheduling_drain(void);
-void crit_scheduling_follow(void);
-bool crit_scheduling_step_back(void);
-void crit_scheduling_add_writer(void);
+void crit_scheduling_leave_cpu(unsigned int cpu)
+{
+	(void)cpu;
+}
 
 void crit_scheduling_drain(void)
 {
@@ -36,10 +35,6 @@ void crit_scheduling_go_first(void)
 }
 
 void crit_scheduling_bound(void)
-{
-}
-
-void crit_scheduling_add_writer(void)
 {
 }
 
