@@ -27,6 +27,8 @@
 #define BACKLOG 4096
 #define RETRY_NS 2000000
 #define LEAST_FD 64
+#define ARGUMENTS_MAX 8 /* of critd */
+#define CPU_TEXT_BYTES 16
 
 static struct sockaddr_un address_of(const char *path)
 {
@@ -166,17 +168,31 @@ static int cannot(struct crit_err *err, int error, const char *what, const char 
 	return crit_err_set(err, error, "cannot %s %s: %s", what, path, strerrordesc_np(-error));
 }
 
+/* What critd is told beyond its socket.  Who has a greeting for it goes on, where it is now. */
+static void add_options(const struct crit_client_search *search, char ret_cpu[CPU_TEXT_BYTES],
+			const char *arguments[ARGUMENTS_MAX + 1])
+{
+	const int cpu = search->greeting ? sched_getcpu() : -1;
+	int count = 0;
+
+	while (arguments[count])
+		count++;
+	if (search->has_no_kernel)
+		arguments[count++] = "--no-kernel";
+	if (cpu >= 0) {
+		(void)snprintf(ret_cpu, CPU_TEXT_BYTES, "%d", cpu);
+		arguments[count++] = "--beside-cpu";
+		arguments[count] = ret_cpu;
+	}
+}
+
 /* Under the lock: binds the socket and hands it to a new critd.  Answers the connection. */
 static int start_critd(const struct crit_client_search *search, const char *path,
 		       char ret_path[CRIT_SOCKET_PATH_BYTES], struct crit_err *err)
 {
-	char program[CRIT_PATH_BYTES], cpu[16];
-	const char *arguments[] = { "critd", "--listen-fd",
-				    "3",     "--socket-path",
-				    path,    "--beside-cpu",
-				    cpu,     search->has_no_kernel ? "--no-kernel" : NULL,
-				    NULL };
-	const int own_cpu = sched_getcpu();
+	const char *arguments[ARGUMENTS_MAX + 1] = { "critd", "--listen-fd", "3", "--socket-path",
+						     path };
+	char program[CRIT_PATH_BYTES], cpu[CPU_TEXT_BYTES];
 	crit_autoclose int listen_fd = -1;
 	crit_autoclose int log_fd = -1;
 	crit_autoclose int fd = -1;
@@ -191,7 +207,7 @@ static int start_critd(const struct crit_client_search *search, const char *path
 	if (listen_fd < 0)
 		return cannot(err, listen_fd, "bind socket", path);
 	log_fd = open_log(path);
-	(void)snprintf(cpu, sizeof(cpu), "%d", own_cpu > 0 ? own_cpu : 0);
+	add_options(search, cpu, arguments);
 	error = crit_client_spawn(&(struct crit_client_program){ .path = program,
 								 .arguments = arguments,
 								 .pass_fd = listen_fd,
