@@ -135,8 +135,7 @@ static int open_sources(struct crit_server *server, struct crit_err *err)
 
 	if (rc)
 		return crit_err_set(err, rc, "no memory for sources");
-	if (options->beside_cpu >= 0)
-		crit_scheduling_leave_cpu((unsigned int)options->beside_cpu);
+	crit_scheduling_begin(options->beside_cpu);
 	if (!options->has_no_kernel)
 		(void)crit_sources_open(server->sources, true, err); /* their status says so */
 	crit_scheduling_drain();

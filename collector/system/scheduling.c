@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,6 +20,7 @@
 #define NICE_TEXT "-20"
 #define SLICE_NS 100000u /* the shortest there is */
 #define CPU_BYTES 1024 /* a bit for each of as many CPUs as Linux may have */
+#define LOADING_MS 100 /* with no more than our share */
 #define UNBROKEN_US 1000000u /* of CPU time, without waiting for anything */
 
 struct schedule { /* struct sched_attr; its header and the C library's exclude each other */
@@ -34,7 +38,9 @@ static volatile sig_atomic_t has_stepped_back;
 static volatile sig_atomic_t is_bound_met; /* for good */
 static volatile sig_atomic_t is_first;
 static unsigned char allowed_cpus[CPU_BYTES];
-static size_t allowed_bytes; /* 0: we were told to leave no CPU */
+static size_t allowed_bytes; /* 0: we left none */
+static pthread_t bounder;
+static int loaded_fd = -1; /* while it runs */
 
 static int set_schedule(pid_t tid, uint32_t policy, int nice, uint32_t priority)
 {
@@ -47,7 +53,34 @@ static int set_schedule(pid_t tid, uint32_t policy, int nice, uint32_t priority)
 	return (int)syscall(SYS_sched_setattr, tid, &wanted, 0);
 }
 
-void crit_scheduling_leave_cpu(unsigned int cpu)
+/*
+ * A slice of our own needs no privilege.  From Linux 6.12 on who asks for little at a time waits no
+ * full slice of those who run, at the same share of the CPU.  Older kernels ignore it.
+ */
+static void hurry_thread(pid_t tid)
+{
+	if (set_schedule(tid, SCHED_NORMAL, NICE, 0)) /* then as it was */
+		(void)set_schedule(tid, SCHED_NORMAL, getpriority(PRIO_PROCESS, (id_t)tid), 0);
+}
+
+/*
+ * With autogroups a nice value counts only inside the session, unless the session's group has one
+ * too; one we only share is not ours to hurry.
+ */
+static void hurry_session(void)
+{
+	int fd;
+
+	if (getsid(0) != getpid())
+		return;
+	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	(void)!write(fd, NICE_TEXT, sizeof(NICE_TEXT) - 1);
+	close(fd);
+}
+
+static void leave_cpu(unsigned int cpu)
 {
 	unsigned char others[CPU_BYTES];
 	const long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(allowed_cpus), allowed_cpus);
@@ -60,29 +93,50 @@ void crit_scheduling_leave_cpu(unsigned int cpu)
 		allowed_bytes = (size_t)bytes;
 }
 
-/*
- * A slice of our own needs no privilege.  From Linux 6.12 on who asks for little at a time waits no
- * full slice of those who run, at the same share of the CPU.  Older kernels ignore it.
- *
- * With autogroups a nice value counts only inside the session, unless the session's group has one
- * too; one we only share is not ours to hurry.
- */
+static void hurry(pid_t tid)
+{
+	if (allowed_bytes)
+		(void)syscall(SYS_sched_setaffinity, tid, allowed_bytes, allowed_cpus);
+	hurry_thread(tid);
+	hurry_session();
+}
+
+/* The thread that waits while the other one loads. */
+static void *bound_loading(void *loader)
+{
+	struct pollfd loaded = { .fd = loaded_fd, .events = POLLIN };
+
+	hurry_thread(0);
+	if (poll(&loaded, 1, LOADING_MS) == 0)
+		hurry(*(const pid_t *)loader);
+	return NULL;
+}
+
+void crit_scheduling_begin(int cpu)
+{
+	static pid_t loader;
+
+	loader = (pid_t)syscall(SYS_gettid);
+	loaded_fd = eventfd(0, EFD_CLOEXEC);
+	if (loaded_fd >= 0 && cpu >= 0)
+		leave_cpu((unsigned int)cpu);
+	if (loaded_fd < 0 || !pthread_create(&bounder, NULL, bound_loading, &loader))
+		return;
+	close(loaded_fd);
+	loaded_fd = -1;
+	hurry(0);
+}
+
 void crit_scheduling_drain(void)
 {
-	int fd;
-
-	if (allowed_bytes)
-		(void)syscall(SYS_sched_setaffinity, 0, allowed_bytes, allowed_cpus);
+	if (loaded_fd >= 0) {
+		(void)eventfd_write(loaded_fd, 1);
+		(void)pthread_join(bounder, NULL);
+		close(loaded_fd);
+		loaded_fd = -1;
+	}
+	hurry(0);
 	allowed_bytes = 0;
-	if (set_schedule(0, SCHED_NORMAL, NICE, 0)) /* then as we were */
-		(void)set_schedule(0, SCHED_NORMAL, getpriority(PRIO_PROCESS, 0), 0);
-	if (getsid(0) != getpid())
-		return;
-	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	(void)!write(fd, NICE_TEXT, sizeof(NICE_TEXT) - 1);
-	close(fd);
 }
 
 /*

@@ -6,15 +6,16 @@
 #include <stdbool.h>
 
 /*
- * Runs on other CPUs than this one, where any may be had: the program that started us goes on
- * there.  Until crit_scheduling_drain().  Threads: the calling one and those it makes.
+ * While the kernel half is loaded: no more than our share, and on other CPUs than this one (-1: on
+ * any), where others may be had, since the rank that started us goes on there: with a higher
+ * priority it stood still for as long as loading takes, even where another CPU was idle.  For a
+ * tenth of a second: where more than that is left to do, the machine is busy, and we hurry.
  */
-void crit_scheduling_leave_cpu(unsigned int cpu);
+void crit_scheduling_begin(int cpu);
 
 /*
- * Asks to run soon and briefly: rings fill while we wait for a CPU.  What is not permitted is left
- * out.  Not before the kernel half is loaded: a rank that has the same CPU stood still for as long
- * as that takes, even where another CPU was idle.  Threads: as above.
+ * Asks to run soon and briefly, on all CPUs that we may: rings fill while we wait for one.  What is
+ * not permitted is left out.  Threads: the calling one and those it makes.
  */
 void crit_scheduling_drain(void);
 

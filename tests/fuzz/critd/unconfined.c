@@ -21,7 +21,7 @@ int crit_privileges_confine(bool has_perf, struct crit_err *err)
 	return 0;
 }
 
-void crit_scheduling_leave_cpu(unsigned int cpu)
+void crit_scheduling_begin(int cpu)
 {
 	(void)cpu;
 }

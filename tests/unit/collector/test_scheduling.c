@@ -3,24 +3,28 @@
 #include "collector/system/scheduling.h"
 
 #include <sched.h>
-#include <stdlib.h>
+#include <sys/resource.h>
 
+#include "core/base/clock.h"
 #include "tests/lib/check.h"
 
 #define CPU_MOST 1024 /* of a cpu_set_t */
 #define SOME_CPU 7 /* it need not exist */
+#define NO_CPU (1 << 30) /* no machine has it */
+#define HURRIED (-20) /* the nice value */
+#define PATIENCE_MS 5000
 
 static void allow(const cpu_set_t *cpus)
 {
 	CHECK_INT_EQ(sched_setaffinity(0, sizeof(*cpus), cpus), 0);
 }
 
-static void check_allowed(const cpu_set_t *wanted)
+static bool is_allowed(const cpu_set_t *wanted)
 {
 	cpu_set_t now;
 
 	CHECK_INT_EQ(sched_getaffinity(0, sizeof(now), &now), 0);
-	CHECK(CPU_EQUAL(&now, wanted));
+	return CPU_EQUAL(&now, wanted);
 }
 
 /* Leaves the CPU, of these, and comes back. */
@@ -30,12 +34,35 @@ static void check_way(const cpu_set_t *allowed, unsigned int cpu)
 
 	CPU_CLR(cpu, &others);
 	allow(allowed);
-	crit_scheduling_leave_cpu(cpu);
-	check_allowed(CPU_COUNT(&others) ? &others : allowed);
+	crit_scheduling_begin((int)cpu);
+	CHECK(is_allowed(CPU_COUNT(&others) ? &others : allowed));
 	if (CPU_COUNT(&others))
 		CHECK(sched_getcpu() != (int)cpu);
 	crit_scheduling_drain();
-	check_allowed(allowed);
+	CHECK(is_allowed(allowed));
+}
+
+static bool has_nice(int nice)
+{
+	return getpriority(PRIO_PROCESS, 0) == nice;
+}
+
+/* Who is not done soon has all CPUs again, and, where that is permitted, hurries. */
+static void check_bound(const cpu_set_t *allowed, unsigned int cpu)
+{
+	const int hurried = setpriority(PRIO_PROCESS, 0, HURRIED) ? 0 : HURRIED;
+
+	CHECK_INT_EQ(setpriority(PRIO_PROCESS, 0, 0), 0);
+	allow(allowed);
+	crit_scheduling_begin((int)cpu);
+	CHECK(has_nice(0));
+	for (int ms = 0; ms < PATIENCE_MS && !(is_allowed(allowed) && has_nice(hurried)); ms++)
+		crit_clock_pause_ns(1000000);
+	CHECK(is_allowed(allowed));
+	CHECK(has_nice(hurried));
+	crit_scheduling_drain();
+	CHECK(is_allowed(allowed));
+	CHECK(has_nice(hurried));
 }
 
 int main(void)
@@ -46,6 +73,7 @@ int main(void)
 	for (unsigned int cpu = 0; cpu < CPU_MOST; cpu++) {
 		if (!CPU_ISSET(cpu, &all))
 			continue;
+		check_bound(&all, cpu);
 		check_way(&all, cpu);
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
@@ -53,13 +81,16 @@ int main(void)
 		check_way(&one, cpu + 1); /* bound to another already */
 	}
 	check_way(&all, SOME_CPU);
-	crit_scheduling_leave_cpu(1u << 30); /* no machine has it */
-	check_allowed(&all);
-
-	/* who was told to leave none does not undo what others said meanwhile */
+	crit_scheduling_begin(NO_CPU);
+	CHECK(is_allowed(&all));
 	crit_scheduling_drain();
+	crit_scheduling_begin(-1);
+	CHECK(is_allowed(&all));
+	crit_scheduling_drain();
+
+	/* who left none does not undo what others said meanwhile */
 	allow(&one);
 	crit_scheduling_drain();
-	check_allowed(&one);
+	CHECK(is_allowed(&one));
 	return check_done();
 }
