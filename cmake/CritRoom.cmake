@@ -77,7 +77,8 @@ function(crit_test_command name label)
 		set_property(TEST ${name} APPEND PROPERTY LABELS one-thread)
 	endif()
 	if(NOT label MATCHES "^(unit|house|fuzz)$")
-		set_tests_properties(${name} PROPERTIES COST 100) # these first: what is short fits beside them
+		# these first: what is short fits beside them; and after the last of them house-left-over
+		set_tests_properties(${name} PROPERTIES COST 100 FIXTURES_REQUIRED processes)
 		if(NOT name MATCHES "${CRIT_RUNS_BESIDE_OTHERS}")
 			set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
 		elseif(NOT name MATCHES "${CRIT_LEAVES_CPUS}")

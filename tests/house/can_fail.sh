@@ -45,6 +45,7 @@ run()
 	case $1 in
 	exports.sh) library && "$house/$1" "$tree/build/a.so" "$tree/core/exports.map" ;;
 	tidy.sh) "$house/$1" "$tree" "$tree/build" ;;
+	left_over.sh) "$house/$1" "$tree/build" 1 ;;
 	*) "$house/$1" "$tree" ;;
 	esac >"$tree/build/said" 2>&1
 }
@@ -70,7 +71,7 @@ add()
 
 clean
 for rule in arrows.py structure.py way_in.py headers.sh sizes.py words.py shell.sh spelling.sh manuals.sh format.sh \
-	cppcheck.sh tidy.sh exports.sh settings.py; do
+	cppcheck.sh tidy.sh exports.sh settings.py left_over.sh; do
 	run "$rule" || house_fault "$rule: fails on a clean tree: $(cat "$tree/build/said")"
 done
 
@@ -170,4 +171,9 @@ add core/a.c 'const char *f(void) { return getenv("CRIT_A"); }'
 fails settings.py 'asks the environment'
 printf 'X { global: crit_a; crit_c; local: *; };\n' >"$tree/core/exports.map"
 fails exports.sh 'lists crit_c'
+mkdir "$tree/build/bin"
+cp "$(command -v sleep)" "$tree/build/bin/"
+"$tree/build/bin/sleep" 30 &
+fails left_over.sh 'sleep 30 is left over'
+kill $!
 house_verdict can_fail
