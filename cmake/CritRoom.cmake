@@ -51,7 +51,7 @@ endif()
 # crit_test_command(NAME LABEL [TIMEOUT s] COMMAND …): any command as a test: exit 0, 1, or 77 for a skip, which
 # tests/gate.sh allows only to the labels in CRIT_MAY_SKIP.  It also ends a test that takes too long, and may run one
 # three times; ctest's own limit is for the whole.  What measures or traces has the machine to itself; these do not.
-set(CRIT_RUNS_BESIDE_OTHERS "^(test-(attach|constructs|decide|details|fortran|hostile|limits)\
+set(CRIT_RUNS_BESIDE_OTHERS "^(test-(attach|constructs|decide|details|fortran|hostile|limits|miscount)\
 |test-(search|spans)\
 |shim_(absent|breadth|choice|details|failure|kinds|last_line|layers|leaving|libraries|ompt|phases|tools)\
 |shim_(transparency|worlds|(fortran_)?table_.*)\

@@ -3,6 +3,7 @@
 #include "collector/loop/lifecycle.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,6 +20,8 @@
 #include "core/base/clock.h"
 #include "core/base/line.h"
 
+#define SEARCH_NS 10000000000ull
+#define SEARCHES 2u
 #define UNRECORDED_LINES_MAX 100 /* of one critd: a flood of HELLOs must not fill its log */
 
 /* Every rank here has closed or died, and nobody is left who may still become one. */
@@ -75,12 +78,44 @@ static void tell_finisher(struct crit_server *server, struct crit_run *run)
 		crit_connections_tell_written(server, run, -EPIPE);
 }
 
-/* Has this run lost its last member?  A run nobody registered with ends with its last client. */
-static bool is_deserted(const struct crit_server *server, const struct crit_run *run)
+/*
+ * The run has no process left, but living threads by their count.  Two searches in a row that find
+ * none prove that wrong: a task that is born during one of them may be missed by it.
+ */
+static bool is_miscounted(const struct crit_server *server, struct crit_run *run, uint64_t now_ns)
 {
-	if (run->live_processes > 0 || run->pending_clients > 0)
+	char text[sizeof(run->exe) + 128];
+	int length;
+
+	if (run->searched_ns == 0)
+		run->searched_ns = now_ns;
+	if (now_ns - run->searched_ns < SEARCH_NS)
 		return false;
-	return !run->has_registered || crit_sources_live(server->sources, run) <= 0;
+	run->searched_ns = now_ns;
+	if (crit_sources_have_living(server->sources, run))
+		run->fruitless_searches = 0;
+	else
+		run->fruitless_searches++;
+	if (run->fruitless_searches < SEARCHES)
+		return false;
+	length = snprintf(text, sizeof(text),
+			  "the run of %s ends: %" PRId64
+			  " of its threads should live, none is there",
+			  run->exe, crit_sources_live(server->sources, run));
+	crit_line_tame(text, (size_t)length, false);
+	server->say(text);
+	return true;
+}
+
+/* Has this run lost its last member?  A run nobody registered with ends with its last client. */
+static bool is_deserted(const struct crit_server *server, struct crit_run *run, uint64_t now_ns)
+{
+	if (run->live_processes > 0 || run->pending_clients > 0) {
+		run->searched_ns = 0;
+		return false;
+	}
+	return !run->has_registered || crit_sources_live(server->sources, run) <= 0 ||
+	       is_miscounted(server, run, now_ns);
 }
 
 static void put_foot(struct crit_run *run)
@@ -248,7 +283,7 @@ static void step_recording(struct crit_server *server, struct crit_run *run, uin
 	if (!crit_sink_is_full(run->sink) && is_window_over(server, run))
 		close_window(server, run);
 	tell_finisher(server, run);
-	if (is_deserted(server, run))
+	if (is_deserted(server, run, now_ns))
 		crit_lifecycle_end(server, run);
 }
 

@@ -185,6 +185,19 @@ int crit_kernel_member_get(const struct crit_kernel *kernel, uint32_t tid, struc
 	return rc;
 }
 
+bool crit_kernel_is_member(const struct crit_kernel *kernel, uint32_t tid, uint32_t run_number)
+{
+	struct crit_member member;
+	int rc;
+
+	if (!kernel->object.bss->member_tids[tid & (CRIT_MEMBER_TIDS - 1)])
+		return false;
+	rc = crit_kernel_member_get(kernel, tid, &member);
+	if (rc)
+		return rc != -ENOENT && rc != -ESRCH;
+	return member.run_number == run_number && !(member.flags & CRIT_MF_EXITED);
+}
+
 /* flags: of bpf_map_update_elem. */
 static int update_member(const struct crit_kernel *kernel, uint32_t tid,
 			 const struct crit_member *member, uint64_t flags)

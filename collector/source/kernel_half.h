@@ -53,6 +53,9 @@ int crit_kernel_member_set(const struct crit_kernel *kernel, uint32_t tid,
 int crit_kernel_member_add(const struct crit_kernel *kernel, uint32_t tid,
 			   const struct crit_member *member);
 
+/* Does this thread live as a member of the run?  Also true where the kernel does not tell. */
+bool crit_kernel_is_member(const struct crit_kernel *kernel, uint32_t tid, uint32_t run_number);
+
 /* Does what must go on working after privileges are dropped.  Errors: -EPERM. */
 int crit_kernel_try_maps(const struct crit_kernel *kernel);
 

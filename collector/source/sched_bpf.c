@@ -432,6 +432,37 @@ static int64_t live(void *state, const struct crit_run *run)
 			       __ATOMIC_RELAXED);
 }
 
+struct living { /* is looked for */
+	const struct sched_bpf *source;
+	uint32_t run_number;
+	bool is_found;
+};
+
+static int find_living_thread(void *context, uint32_t tid)
+{
+	struct living *living = context;
+
+	living->is_found = crit_kernel_is_member(&living->source->kernel, tid, living->run_number);
+	return living->is_found;
+}
+
+static int find_living(void *context, uint32_t pid)
+{
+	struct living *living = context;
+
+	(void)crit_procfs_each_tid(living->source->context.proc_fd, pid, find_living_thread,
+				   living);
+	return living->is_found;
+}
+
+static bool has_living(const void *state, const struct crit_run *run)
+{
+	struct living living = { .source = state, .run_number = run->number };
+
+	return crit_procfs_each_pid(living.source->context.proc_fd, find_living, &living) < 0 ||
+	       living.is_found;
+}
+
 const struct crit_source_ops crit_sched_bpf = {
 	.is_privileged = true,
 	.open = open_source,
@@ -449,4 +480,5 @@ const struct crit_source_ops crit_sched_bpf = {
 	.stop_stacks = stop_stacks,
 	.refused_stacks = refused_stacks,
 	.live = live,
+	.has_living = has_living,
 };

@@ -68,6 +68,8 @@ struct crit_source_ops {
 	uint64_t (*refused_stacks)(const void *source, const struct crit_run *run);
 	/* Tasks in the run that no process registered for, by birth for example. */
 	int64_t (*live)(void *source, const struct crit_run *run);
+	/* Looks for one of them.  Cost: a look at all tasks.  May be NULL: their count is right. */
+	bool (*has_living)(const void *source, const struct crit_run *run);
 };
 
 #endif

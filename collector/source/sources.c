@@ -193,6 +193,18 @@ int64_t crit_sources_live(const struct crit_sources *sources, const struct crit_
 	return live;
 }
 
+bool crit_sources_have_living(const struct crit_sources *sources, const struct crit_run *run)
+{
+	for (uint32_t i = 0; i < sources->count; i++) {
+		const struct active *source = &sources->active[i];
+
+		if (source->ops->has_living ? source->ops->has_living(source->state, run)
+					    : source->ops->live(source->state, run) > 0)
+			return true;
+	}
+	return false;
+}
+
 void crit_sources_stop_stacks(const struct crit_sources *sources, const struct crit_run *run)
 {
 	CALL(sources, stop_stacks, run);

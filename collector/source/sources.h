@@ -46,6 +46,7 @@ void crit_sources_stop_stacks(const struct crit_sources *sources, const struct c
 uint64_t crit_sources_refused_stacks(const struct crit_sources *sources,
 				     const struct crit_run *run);
 int64_t crit_sources_live(const struct crit_sources *sources, const struct crit_run *run);
+bool crit_sources_have_living(const struct crit_sources *sources, const struct crit_run *run);
 
 /* Adds what tells of programs while sources are drained seldom.  Errors: -errno. */
 int crit_sources_watch(const struct crit_sources *sources, int epoll_fd);

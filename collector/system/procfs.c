@@ -111,17 +111,15 @@ int crit_procfs_task(int proc_fd, uint32_t pid, uint32_t tid, struct crit_procfs
 	return 0;
 }
 
-int crit_procfs_each_tid(int proc_fd, uint32_t pid, int (*visit)(void *context, uint32_t tid),
-			 void *context)
+/* Of a directory, all entries that are numbers. */
+static int each_number(int proc_fd, const char *path, int (*visit)(void *context, uint32_t number),
+		       void *context)
 {
 	struct dirent *entry;
-	char path[64];
 	int count = 0;
 	DIR *dir;
-	int fd;
+	int fd = openat(proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	(void)snprintf(path, sizeof(path), "%u/task", pid);
-	fd = openat(proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	dir = fdopendir(fd);
@@ -130,16 +128,30 @@ int crit_procfs_each_tid(int proc_fd, uint32_t pid, int (*visit)(void *context, 
 		return -ENOMEM;
 	}
 	while ((entry = readdir(dir))) {
-		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		uint32_t number = (uint32_t)strtoul(entry->d_name, NULL, 10);
 
-		if (tid == 0)
+		if (number == 0)
 			continue;
 		count++;
-		if (visit(context, tid))
+		if (visit(context, number))
 			break;
 	}
 	(void)closedir(dir);
 	return count;
+}
+
+int crit_procfs_each_tid(int proc_fd, uint32_t pid, int (*visit)(void *context, uint32_t tid),
+			 void *context)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "%u/task", pid);
+	return each_number(proc_fd, path, visit, context);
+}
+
+int crit_procfs_each_pid(int proc_fd, int (*visit)(void *context, uint32_t pid), void *context)
+{
+	return each_number(proc_fd, ".", visit, context);
 }
 
 int crit_procfs_owner(int proc_fd, uint32_t pid, uint32_t *ret_uid)

@@ -28,6 +28,9 @@ int crit_procfs_task(int proc_fd, uint32_t pid, uint32_t tid, struct crit_procfs
 int crit_procfs_each_tid(int proc_fd, uint32_t pid, int (*visit)(void *context, uint32_t tid),
 			 void *context);
 
+/* Likewise for every process that proc_fd shows. */
+int crit_procfs_each_pid(int proc_fd, int (*visit)(void *context, uint32_t pid), void *context);
+
 /* Reads a file of the process, cut at bytes.  Returns the length, or -errno. */
 long crit_procfs_read(int proc_fd, uint32_t pid, const char *file, char *ret_text, size_t bytes);
 
