@@ -20,8 +20,8 @@
 #include "core/base/clock.h"
 #include "core/base/line.h"
 
-#define SEARCH_NS 10000000000ull
-#define SEARCHES 2u
+#define SEARCH_NS 10000000000ull /* from one to the next */
+#define SEARCHES 2u /* in a row */
 #define UNRECORDED_LINES_MAX 100 /* of one critd: a flood of HELLOs must not fill its log */
 
 /* Every rank here has closed or died, and nobody is left who may still become one. */
@@ -87,8 +87,10 @@ static bool is_miscounted(const struct crit_server *server, struct crit_run *run
 	char text[sizeof(run->exe) + 128];
 	int length;
 
-	if (run->searched_ns == 0)
+	if (run->searched_ns == 0) {
 		run->searched_ns = now_ns;
+		run->fruitless_searches = 0;
+	}
 	if (now_ns - run->searched_ns < SEARCH_NS)
 		return false;
 	run->searched_ns = now_ns;

@@ -85,8 +85,8 @@ struct crit_run {
 	int window_status;
 	uint64_t due_ns; /* not 0: when a rank last closed or died, since the last WINDOW */
 	uint64_t closed_ns;
-	uint64_t searched_ns; /* for its last threads, when their processes were gone; 0: never */
-	uint32_t fruitless_searches; /* in a row */
+	uint64_t searched_ns; /* when its last threads were looked for; 0: it has processes */
+	uint32_t fruitless_searches; /* in a row, since then */
 };
 
 /*
