@@ -68,6 +68,15 @@ static inline uint32_t crit_merge_soon(const struct crit_merge *merge, uint32_t 
 	return (uint32_t)(is_half && tree[node ^ 1] < tree[node] ? tree[node ^ 1] : tree[node]);
 }
 
+/* Fetches ahead what a move of this source is written to. */
+static inline void crit_merge_fetch(const struct crit_merge *merge, uint32_t order)
+{
+	const size_t leaf = crit_merge_leaf(merge, order);
+
+	__builtin_prefetch(&merge->tree[leaf], 1);
+	__builtin_prefetch(&merge->tree[leaf / 4 + 2], 1);
+}
+
 /* The earliest cursor.  Range: count is not 0. */
 static inline struct crit_cursor crit_merge_first(const struct crit_merge *merge)
 {

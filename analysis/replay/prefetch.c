@@ -2,9 +2,8 @@
 // Prefetches the state of streams by how soon their next events come.
 #include "analysis/replay/prefetch.h"
 
-#define FIRST 32u /* events ahead, about, in each of the steps: powers of two */
-#define SECOND 16u
-#define THIRD 8u
+#define PARTS 32u /* of the merge, so many events ahead, about: a power of two */
+#define SECOND_AFTER (CRIT_PREFETCH_AHEAD / 2) /* events from the first step to the second */
 
 static inline void fetch(const void *row, unsigned int lines)
 {
@@ -55,21 +54,25 @@ static inline void fetch_third(const struct crit_prefetch *prefetch,
 
 /* The stream whose event comes next in a part of the merge.  NULL: it is no stream's. */
 static inline const struct crit_source *next_of(const struct crit_prefetch *prefetch,
-						uint32_t order, uint32_t part_count)
+						uint32_t order)
 {
-	uint32_t next = crit_merge_soon(prefetch->merge, order, part_count);
+	uint32_t next = crit_merge_soon(prefetch->merge, order, PARTS);
 
-	return next == CRIT_NONE || prefetch->sources[next].thread == CRIT_NONE
-		       ? NULL
-		       : &prefetch->sources[next];
+	if (next == CRIT_NONE || prefetch->sources[next].thread == CRIT_NONE)
+		return NULL;
+	crit_merge_fetch(prefetch->merge, next);
+	return &prefetch->sources[next];
 }
 
-void crit_prefetch_after(const struct crit_prefetch *prefetch, uint32_t order)
+void crit_prefetch_after(struct crit_prefetch *prefetch, uint32_t order)
 {
-	const struct crit_source *first = next_of(prefetch, order, FIRST);
-	const struct crit_source *second = next_of(prefetch, order, SECOND);
-	const struct crit_source *third = next_of(prefetch, order, THIRD);
+	const struct crit_source *first = next_of(prefetch, order);
+	const uint32_t at = prefetch->at++;
+	const struct crit_source *second =
+		prefetch->asked[(at - SECOND_AFTER) % CRIT_PREFETCH_AHEAD];
+	const struct crit_source *third = prefetch->asked[at % CRIT_PREFETCH_AHEAD];
 
+	prefetch->asked[at % CRIT_PREFETCH_AHEAD] = first;
 	if (first)
 		fetch_first(prefetch, first);
 	if (second)

@@ -146,7 +146,7 @@ static int move_stream(struct replay *line, uint32_t index)
 
 	if (rc < 0)
 		return rc;
-	if (rc && feed->event.time_ns <= line->model->nodes[feed->source.stream->node].cut_ns) {
+	if (rc && feed->event.time_ns <= line->model->nodes[line->sources[order].node].cut_ns) {
 		crit_merge_delay(&line->merge, order, feed->event.time_ns);
 		return 0;
 	}
@@ -378,6 +378,8 @@ static uint64_t next_ns(const struct replay *line)
 
 static int play(struct replay *line)
 {
+	struct crit_prefetch prefetch = { &line->merge, line->sources, line->engine,
+					  line->shims,  { NULL },      0 };
 	int rc = 0;
 
 	while (line->merge.count && !rc) {
@@ -396,9 +398,7 @@ static int play(struct replay *line)
 			replay_planned(line, cursor.order);
 		}
 		if (line->source_count >= CRIT_PREFETCH_LEAST)
-			crit_prefetch_after(&(struct crit_prefetch){ &line->merge, line->sources,
-								     line->engine, line->shims },
-					    cursor.order);
+			crit_prefetch_after(&prefetch, cursor.order);
 		if (++line->events % PROGRESS_EVENTS == 0)
 			report_progress(line);
 		if (!rc && line->share)
@@ -480,21 +480,22 @@ static int start(struct replay *line)
 	if (!line->planned)
 		return -ENOMEM;
 	first = crit_planned_events_front(line->planned);
-	line->sources[order++] = (struct crit_source){ CRIT_SOURCE_PLANNED, 0, CRIT_NONE };
+	line->sources[order++] = (struct crit_source){ CRIT_SOURCE_PLANNED, 0, CRIT_NONE, 0 };
 	if (first)
 		crit_merge_add(&line->merge, 0, first->time_ns);
 	for (uint32_t node = 0; node < model->node_count && !rc; node++) {
 		bool is_replayed = has_node(line, node);
 
-		line->sources[order] = (struct crit_source){ CRIT_SOURCE_KERNEL, node, CRIT_NONE };
+		line->sources[order] =
+			(struct crit_source){ CRIT_SOURCE_KERNEL, node, CRIT_NONE, node };
 		if (is_replayed)
 			rc = start_kernel(line, node, order);
 		order++;
 		for (; !rc && stream < model->stream_count && model->streams[stream].node == node;
 		     stream++) {
-			line->sources[order] =
-				(struct crit_source){ CRIT_SOURCE_STREAM, stream,
-						      model->streams[stream].thread };
+			line->sources[order] = (struct crit_source){ CRIT_SOURCE_STREAM, stream,
+								     model->streams[stream].thread,
+								     node };
 			line->stream_orders[stream] = order++;
 			if (is_replayed)
 				rc = start_stream(line, stream);
