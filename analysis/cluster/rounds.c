@@ -114,31 +114,38 @@ static uint64_t cut_of(const struct crit_rounds *rounds, const struct round *rou
 	return round->begin_ns + (uint64_t)(length_ns * slice / rounds->transport->count);
 }
 
+static int put_count(struct crit_exchange_buffer *buffer, size_t number, uint32_t count)
+{
+	const struct crit_time_slice_count row = { (uint32_t)number, count };
+
+	return crit_exchange_buffer_put(buffer, &row, sizeof(row));
+}
+
+/* The head of a time slice, then what is not 0 of the counts, whose numbers it tells. */
 static int put_counts(struct crit_rounds *rounds, struct crit_exchange_buffer *buffer,
 		      size_t step_count)
 {
 	struct crit_time_slice_head head = { .note_count = step_count,
 					     .may_wait_active = rounds->counts.may_wait.active };
-	struct crit_time_slice_count count;
 	int rc;
 
 	memcpy(head.active, rounds->counts.active, sizeof(head.active));
 	memcpy(head.live, rounds->counts.live, sizeof(head.live));
-	for (size_t i = 0; i < CRIT_BLAME_CALLS; i++)
-		head.wait_count += rounds->waiting[i] != 0;
-	for (size_t i = 0; i < rounds->model->rank_count; i++)
-		head.rank_count += rounds->ranks[i].active != 0;
 	rc = crit_exchange_buffer_put(buffer, &head, sizeof(head));
 	for (size_t i = 0; i < CRIT_BLAME_CALLS && !rc; i++) {
-		count = (struct crit_time_slice_count){ (uint32_t)i, rounds->waiting[i] };
-		if (count.count)
-			rc = crit_exchange_buffer_put(buffer, &count, sizeof(count));
+		if (!rounds->waiting[i])
+			continue;
+		head.wait_count++;
+		rc = put_count(buffer, i, rounds->waiting[i]);
 	}
 	for (size_t i = 0; i < rounds->model->rank_count && !rc; i++) {
-		count = (struct crit_time_slice_count){ (uint32_t)i, rounds->ranks[i].active };
-		if (count.count)
-			rc = crit_exchange_buffer_put(buffer, &count, sizeof(count));
+		if (!rounds->ranks[i].active)
+			continue;
+		head.rank_count++;
+		rc = put_count(buffer, i, rounds->ranks[i].active);
 	}
+	if (!rc)
+		memcpy(buffer->bytes, &head, sizeof(head));
 	return rc;
 }
 
