@@ -175,12 +175,10 @@ crew() {
 }
 
 quick() {
-	local count table
-	for count in 2 4; do
-		for table in balanced alternating heavy; do
-			take_turns
-			ranks "$table" "${turn[0]}" "$count"
-		done
+	local table
+	for table in balanced alternating heavy; do
+		take_turns
+		ranks "$table" "${turn[0]}" 2
 	done
 	ranks balanced "${flavours[0]}" 8
 	ranks heavy "${flavours[-1]}" 16

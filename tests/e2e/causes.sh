@@ -2,59 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # crit waits: what the others waited for, in chains of threads and of ranks of known work.
 # usage: causes.sh BUILD-DIRECTORY [full]
-# shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
-. "$(dirname "$0")/../lib/trial.sh"
+# shellcheck source-path=SCRIPTDIR source=../lib/causes.sh
+. "$(dirname "$0")/../lib/causes.sh"
 trial_begin "$1"
 needs_root "for the full kernel half"
 wants_cpus=1
 is_full=${2:-}
-
-# record COMMAND…: sets dir.
-record() {
-	dir=$trial/$1
-	shift
-	whole_cpus record_once "$@"
-}
-
-record_once() {
-	CRIT_DIR=$dir "$crit" run -- "$@" >"$trial/out" 2>"$trial/err"
-}
-
-# waits OPTION…: what crit waits says of the run in $dir.
-waits() {
-	"$crit" waits "$@" "$dir" >"$trial/waits" 2>"$trial/waits.err"
-}
-
-# cause ROW COLUMN: of the table of causes.
-cause() {
-	sed -n '/^Causes/,/^$/p' "$trial/waits" | awk -v row="$1" -v column="$2" '
-		head && NR == head + row { print $column + 0 }
-		$1 == "cost" && $2 == "s" { head = NR }'
-}
-
-# first_share: of all that is in the table of who the first row names, with its want of CPUs, which a busy machine adds.
-first_share() {
-	sed -n '/^Causes/,/^$/p' "$trial/waits" | awk '
-		head { who = substr($0, match($0, /threads? /)); sub(/: wants a CPU.*/, "", who) }
-		head && first == "" { first = who }
-		head && who == first { sum += $2 }
-		$1 == "cost" && $2 == "s" { head = 1 }
-		END { print sum + 0 }'
-}
-
-whole() {
-	local is_whole lost=''
-	[ "$1" -eq 0 ] && ! grep -q 'in circles' "$trial/waits"
-	is_whole=$?
-	[ "$1" -ne 3 ] || lost=$(ask '{name: count for name, count in r["losses"].items() if count}' "$dir/report.json")
-	point "$2: the laws of waits hold, none in circles" $is_whole \
-		"$(grep 'in circles' "$trial/waits")$(cat "$trial/waits.err") $lost"
-}
-
-# laws STATUS NAME: the same, but the kernel may have lost a record, which is not what this is about.
-laws() {
-	whole $(($1 == 3 ? 0 : $1)) "$2"
-}
 
 # Four threads in turn, and the one that waits for their ends: each millisecond of the one that works costs four.
 record stages "$apps/stages" 20 4 20 2
@@ -98,25 +51,6 @@ for work in 20:2 10:10; do
 			within "$name: delay of rank $rank, in ms: half of its 20 times $own_ms" "$said" \
 				$((9 * own_ms)) $((11 * own_ms + 10))
 		done
-	done
-done
-
-# rank 0's thread does each step: its main thread sleeps meanwhile, the other rank is in a barrier behind that
-for work in 20:5 10:10; do
-	take_turns
-	for flavour in "${turn[@]}"; do
-		name=deputies-$flavour-$work
-		launch "$name" run "$flavour" 2 deputies 20 "${work%:*}" "${work#*:}"
-		waits --json
-		whole $? "$name"
-		said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0 and
-			c["kind"] in ("code", "cpu") and c["before"] is None and c["after"] is None))' "$trial/waits")
-		case $work in
-		20:5) within "$name: share of what rank 0's thread does, per cent" "$said" 85 97 ;;
-		*) within "$name: no thread stands out" "$said" 40 62 ;;
-		esac
-		said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["kind"] == "blocked"))' "$trial/waits")
-		within "$name: share of what is blocked for nobody" "$said" 0 3
 	done
 done
 
@@ -186,45 +120,6 @@ print([data(node, "label") for node in graph.findall("{*}node") if data(node, "k
 	point "place-$flavour: of all ranks" $? "$(grep -m 1 '%' "$trial/waits")"
 done
 
-# Threads that hand a lock on, in whatever order or in that of a loop: who has it is charged with those who wait
-# meanwhile, 30 ms against 10 and 1 by the threads' own clocks.
-lock_impact="(lambda tid: sum(p['impact_s'] for p in r['pairs']
-	if p['from']['is_lock'] and tid in (0, p['to']['tid'])))"
-declare -A kinds=([gnu]="tested nest ordered to-end" [llvm]="lock critical ordered")
-[ -z "$is_full" ] || kinds=([gnu]="lock tested nest critical ordered to-end" [llvm]="lock tested nest critical ordered")
-for runtime in gnu llvm; do
-	trial_has "lock_turns-$runtime" "OpenMP of $runtime" || continue
-	for kind in ${kinds[$runtime]}; do
-		name=$kind-$runtime
-		record "$name" "$apps/lock_turns-$runtime" "$kind" 20 30 10 1
-		cp "$trial/out" "$trial/counted"
-		waits --by=thread
-		whole $? "$name"
-		waits --json --by=thread
-		all_ns=$(awk '{ sum += $2 } END { print sum }' "$trial/counted")
-		said=$(ask "round(1e11 * $lock_impact(0) / $all_ns)" "$trial/waits")
-		within "$name: waited for holders, per cent of what threads count" "$said" 97 118
-		while read -r tid ns; do
-			said=$(ask "round(100 * $lock_impact($tid) / $lock_impact(0), 1)" "$trial/waits")
-			within "$name: of that, for a holder that counts $((100 * ns / all_ns)) per cent" "$said" \
-				$((100 * ns / all_ns - 4)) $((100 * ns / all_ns + 5))
-		done <"$trial/counted"
-		"$crit" what-if --json "$dir" >"$trial/fixes"
-		"$crit" what-if "$dir" | grep -q 'order could change for .* for locks'
-		is_said=$?
-		if [[ $kind == ordered || $kind == to-end ]]; then
-			[ "$(ask 'r["free_order"]["locks"]' "$trial/fixes"), $is_said" = "0, 1" ]
-			point "$name: no handover could have had another order" $? \
-				"$(ask 'r["free_order"]' "$trial/fixes")"
-			continue
-		fi
-		said=$(ask 'r["free_order"]["locks"] > 40 and r["free_order"]["locks"] <= r["waits"]' "$trial/fixes")
-		[ "$said" = True ]
-		point "$name: most handovers could have had another order" $? "$(ask 'r["free_order"]' "$trial/fixes")"
-		point "$name: which crit what-if says" "$is_said"
-	done
-done
-
 # A thread that waits for a task, or for those of a group, waits for the one that ends the last of them: 20 times 15 ms;
 # so it does if it runs a task itself that could not begin before.
 for runtime in gnu llvm; do
@@ -243,42 +138,6 @@ for runtime in gnu llvm; do
 		within "$name: share of the other one's work, per cent" "$said" 85 100
 	done
 done
-
-# Teams that change: the critical path goes on in who makes a thread, which libgomp does in a barrier.
-for runtime in gnu llvm; do
-	trial_has "changing_teams-$runtime" "OpenMP of $runtime" || continue
-	for kind in flat nested; do
-		name=changing-$kind-$runtime
-		record "$name" "$apps/changing_teams-$runtime" "$kind" 20 10
-		waits --json
-		whole $? "$name"
-		said=$(ask 'round(100 / r["window_s"] * sum(c["path_s"] for c in r["causes"]
-			if c["kind"] == "outside"))' "$trial/waits")
-		within "$name: of the critical path, share of nobody, per cent" "$said" 0 10
-	done
-done
-
-# Where rank 0 is late, and where it is while the others wait, are two functions: the verdict names the first one.
-export CRIT_SAMPLE_HZ=997
-for case in "assemble 30 20 30 10 30" "solve 30 30 20 30 10" "assemble 300 2 3 1 3"; do
-	take_turns
-	for flavour in "${turn[@]}"; do
-		read -r late steps times <<<"$case"
-		# programs of the machine that have the CPUs come first in a verdict: then it is asked of another run
-		for try in 1 2 3 4 5; do
-			# shellcheck disable=SC2086
-			launch "$late-$steps-$flavour-$try" run "$flavour" 2 two_phases "$steps" $times
-			has_last_report 60
-			said=$(ask 'r["verdict"]["sentence"]')
-			[[ $said == "Others had the CPUs"* ]] || break
-		done
-		[[ $said =~ ank\ 0.*(excess|CMetric)\ in\ $late\ two_phases.c:[0-9]+ ]]
-		point "$late is late, of $times ms, $flavour" $? "$said"
-		[[ $said != *"step to step"* ]]
-		point "the late rank does not change, $times ms, $flavour" $?
-	done
-done
-unset CRIT_SAMPLE_HZ
 
 # Cost is where the late rank is while the others wait, delay what made it late; equal work is no delay.
 for case in "Barrier Sendrecv 20 25 10 25" "Sendrecv Barrier 25 20 25 10" "none none 20 20 20 20"; do
@@ -346,91 +205,6 @@ for flavour in "${turn[@]}"; do
 	grep -q 'rank 0: from begin to end of phase assemble$' "$trial/waits" &&
 		grep -q 'rank 0: between the end of phase solve and MPI_Barrier' "$trial/waits"
 	point "$name: phases bound code" $? "$(grep -m 1 '%' "$trial/waits")"
-done
-
-# Two ranks, of which one is in a parallel region twice as long.
-take_turns
-for flavour in "${turn[@]}"; do
-	trial_has "hybrid_steps-gnu.$flavour" "gnu's OpenMP" || continue
-	name=regions-$flavour
-	launch "$name" run "$flavour" 2 hybrid_steps-gnu -n 10 -t 1 -m 20:10
-	waits --json --by=region
-	whole $? "$name"
-	said=$(ask '(lambda rows: round(100 * sum(c["cost_s"] for c in rows if c["before"] and
-		c["before"]["call"] == "omp parallel" and c["before"]["function"] == "run_steps") /
-		sum(c["cost_s"] for c in rows)))([c for c in r["causes"] if c["kind"] == "region"])' "$trial/waits")
-	within "$name: share of the parallel region in what is done with a CPU, per cent" "$said" 85 100
-done
-
-# Where the late rank is blocked while the others wait, that is told, and where.
-take_turns
-for flavour in "${turn[@]}"; do
-	launch "blocked-$flavour" run "$flavour" 2 two_phases 20 10 10 5 5 20
-	waits --json
-	whole $? "blocked-$flavour"
-	said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["kind"] == "blocked" and c["rank"] == 0
-		and c["before"] and c["before"]["call"] == "MPI_Barrier"))' "$trial/waits")
-	within "blocked-$flavour: share of a rank that sleeps, per cent: 19 of 20" "$said" 85 100
-done
-
-# Ranks that meet their neighbours alone wait for the late one through all between.  Of equal ones nobody is late: what
-# they wait for is CPUs, which those of MPICH hold while they wait.
-for case in "now 20 2" "later 8 8" ${is_full:+"now 8 8" "later 20 2"}; do
-	read -r turn_of first_ms others_ms <<<"$case"
-	take_turns
-	for flavour in "${turn[@]}"; do
-		name=neighbours-$flavour-$turn_of-$first_ms
-		launch "$name" run "$flavour" 4 neighbours "$first_ms" "$others_ms" "$turn_of"
-		waits --json
-		laws $? "$name"
-		said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0))' "$trial/waits")
-		case $first_ms in
-		20) within "$name: share of rank 0, per cent: 20 of 26 ms" "$said" 55 100 ;;
-		*)
-			[ "$flavour" = mpich ] || within "$name: waiting, per cent of the ranks' time" \
-				"$(ask 'round(25 * r["waiting_s"] / r["window_s"])' "$trial/waits")" 0 25
-			within "$name: waiting but for CPUs, per cent of the ranks' time" \
-				"$(ask 'round(25 * r["waiting_s"] / r["window_s"] * sum(c["share"] for c in r["causes"]
-					if c["kind"] != "cpu"))' "$trial/waits")" 0 20
-			;;
-		esac
-	done
-done
-
-# Who asks for a message until it is there waits for its sender, however often the asking was interrupted.
-for way in mprobe iprobe testall ${is_full:+probe improbe test}; do
-	take_turns
-	for flavour in "${turn[@]}"; do
-		launch "askers-$flavour-$way" run "$flavour" 2 askers 20 2 "$way"
-		waits --json
-		laws $? "askers-$flavour-$way"
-		said=$(ask 'round(100 * sum(c["share"] for c in r["causes"] if c["rank"] == 0))' "$trial/waits")
-		within "askers-$flavour-$way: share of the sender, per cent" "$said" 85 100
-	done
-done
-take_turns
-for flavour in "${turn[@]}"; do
-	launch "askers-$flavour-early" run "$flavour" 2 askers 2 20 iprobe
-	waits --json
-	laws $? "askers-$flavour-early"
-	within "askers-$flavour-early: waiting, per cent of the window" \
-		"$(ask '100 * r["waiting_s"] / r["window_s"]' "$trial/waits")" 0 10
-done
-
-# Who reads what its launcher passes on waits for nobody of the run, and the critical path goes on in it.
-take_turns
-for flavour in "${turn[@]}"; do
-	for ((line = 0; line < 20; line++)); do
-		sleep 0.02
-		echo
-	done | wants_cpus='' launch "asks-$flavour" run "$flavour" 2 asks
-	dir=$trial/asks-$flavour
-	waits --json
-	whole $? "asks-$flavour"
-	said=$(ask '[round(100 * sum(c[key] for c in r["causes"] if c["kind"] == "blocked" and c["rank"] == 0)
-		/ r[whole]) for key, whole in (("cost_s", "waiting_s"), ("path_s", "window_s"))]' "$trial/waits")
-	within "asks-$flavour: share of who reads, per cent" "$(tr -dc '0-9 ' <<<"${said%,*}")" 85 100
-	within "asks-$flavour: of the critical path, per cent" "$(tr -dc '0-9 ' <<<"${said#*,}")" 70 100
 done
 
 record sleep sleep 0.3

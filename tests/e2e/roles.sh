@@ -7,7 +7,7 @@
 trial_begin "$1"
 needs_root "to start a collector for another user"
 launches=20
-[ "${2:-full}" = quick ] && launches=3
+[ "${2:-full}" = quick ] && launches=2
 
 # roles: of each rank, how many threads it has of each role.
 roles() {

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The one line on standard error at the end: where the report is, or why there is none; and when it must not come.
-# usage: last_line.sh BUILD-DIRECTORY
+# usage: last_line.sh BUILD-DIRECTORY [full]
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
+is_full=${2:-}
 export OMPI_MCA_rmaps_base_oversubscribe=1 # three processes on however few CPUs
 ours='crit: ((no )?report|rank 0 is not recorded)'
 
@@ -43,14 +44,16 @@ unwritable() {
 	ends "$name" '^crit: rank 0 is not recorded: cannot write the recording in /proc/nowhere: .*; set CRIT_DIR$'
 }
 
-for flavour in "${flavours[@]}"; do
+plain() {
 	launch "bare-$flavour" bare "$flavour" 2 last_line plain
 	launch "plain-$flavour" preload "$flavour" 2 last_line plain
 	ends "plain-$flavour" "^crit: report in $dir/report.txt\$"
 	[ -s "$dir/report.txt" ]
 	point "plain-$flavour: it is there" $?
 	keeps "plain-$flavour"
+}
 
+silent() {
 	for mode in closed full gone read; do
 		launch "$mode-$flavour" preload "$flavour" 2 last_line "$mode"
 		ends "$mode-$flavour" none
@@ -60,7 +63,9 @@ for flavour in "${flavours[@]}"; do
 	ends "data-$flavour" none
 	[ "$(cat "$trial/data")" = dataend ]
 	point "data-$flavour: the program's own file is unchanged" $? "$(cat "$trial/data")"
+}
 
+settings() {
 	CRIT_QUIET=1 launch "quiet-$flavour" preload "$flavour" 2 last_line plain
 	ends "quiet-$flavour" none
 	CRIT_DISABLE=1 launch "disabled-$flavour" preload "$flavour" 2 last_line plain
@@ -71,9 +76,11 @@ for flavour in "${flavours[@]}"; do
 	ends "hasty-$flavour" "^crit: report follows in $dir\$"
 	launch "run-$flavour" run "$flavour" 2 last_line plain
 	ends "run-$flavour" "^crit: report in $dir/report.txt\$"
+}
 
-	# ends without MPI_Finalize: the report is there all the same; the rank's own status counts, for what the
-	# launcher of MPICH makes of a rank that left so is a race: 1 in 8 of 100 bare launches on a busy machine
+# ends without MPI_Finalize: the report is there all the same; the rank's own status counts, for what the
+# launcher of MPICH makes of a rank that left so is a race: 1 in 8 of 100 bare launches on a busy machine
+no_finalize() {
 	# shellcheck disable=SC2016 # for the shell that it is handed to
 	launch "exit-$flavour" preload "$flavour" 1 /bin/sh -c '"$@"; echo $? >"$0"' "$trial/exit-$flavour.status" \
 		"$apps/last_line.$flavour" exit
@@ -85,11 +92,15 @@ for flavour in "${flavours[@]}"; do
 	ends "abort-$flavour" none 7 # what it gave MPI_Abort
 	wait_for 10 test -s "$dir/report.txt"
 	point "abort-$flavour: report" $? "status $status"
+}
 
+unwritables() {
 	unwritable "unwritable-$flavour" last_line plain
 	trial_has "all_kinds_usempif08.$flavour" "gfortran and its MPI modules" &&
 		unwritable "fortran-$flavour" "$apps/all_kinds_usempif08.$flavour" "$trial/fortran-$flavour.rank"
+}
 
+slow() {
 	for seconds in 1 ''; do # without a value a fraction of one
 		name=slow${seconds}-$flavour
 		stop_finisher "$name" &
@@ -104,9 +115,22 @@ for flavour in "${flavours[@]}"; do
 		point "$name: the report follows" $?
 		wait
 	done
+}
+
+worlds() {
 	for _ in 1 2; do # worlds of one run, one after the other: to each its answer
 		CRIT_RUN=$trial-$flavour launch "worlds-$flavour" preload "$flavour" 2 last_line plain
 		ends "worlds-$flavour" "^crit: report in $trial/worlds-$flavour(-2)?/report.txt\$"
+	done
+}
+
+for flavour in "${flavours[@]}"; do
+	plain
+done
+for case in silent settings no_finalize unwritables slow worlds; do
+	take_turns
+	for flavour in "${turn[@]}"; do
+		"$case"
 	done
 done
 
