@@ -56,10 +56,11 @@ set(CRIT_RUNS_BESIDE_OTHERS "^(test-(attach|constructs|decide|details|fortran|ho
 |shim_(absent|breadth|choice|details|failure|kinds|last_line|layers|leaving|libraries|ompt|phases|tools)\
 |shim_(transparency|worlds|(fortran_)?table_.*)\
 |attack_(fifos|forged_lines|fork_flood|shrinking_program|small_stack|squatted|uid_without_root)\
-|e2e_(attach|bounding_set|diff|finisher|gather|installed|linkage|messages|mutated|otf2|regions|report|roles|run)\
-|e2e_(privileges|settings|signals|umask|usable_cpus))$")
+|e2e_(attach|bounding_set|diff|finisher|gather|installed|linkage|messages|mutated)\
+|e2e_(otf2|privileges|region_lines|regions|report|roles|run|settings|signals|umask|usable_cpus))$")
 # Of these, those whose ranks do not wait busily for most of their time; the others take two of ctest's places.
-set(CRIT_LEAVES_CPUS "^(shim_absent|attack_(fork_flood|small_stack)|e2e_(finisher|otf2))$")
+set(CRIT_LEAVES_CPUS "^(test-miscount|shim_(absent|failure)|attack_(fork_flood|small_stack)\
+|e2e_(finisher|otf2|privileges|region_lines))$")
 
 function(crit_test_command name label)
 	cmake_parse_arguments(T "" "TIMEOUT" "COMMAND" ${ARGN})

@@ -175,10 +175,12 @@ crew() {
 }
 
 quick() {
-	local table
-	for table in balanced alternating heavy; do
-		take_turns
-		ranks "$table" "${turn[0]}" 2
+	local count table
+	for count in 2 4; do
+		for table in balanced alternating heavy; do
+			take_turns
+			ranks "$table" "${turn[0]}" "$count"
+		done
 	done
 	ranks balanced "${flavours[0]}" 8
 	ranks heavy "${flavours[-1]}" 16
