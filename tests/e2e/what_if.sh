@@ -237,8 +237,8 @@ crew() {
 
 births
 crew
-# In quick tests one of code that no call divides, one of ranks in turn, one of ranks side by side.
-cases="functions chain balance"
+# In quick tests one of ranks in turn, one of ranks side by side.
+cases="chain balance"
 [ -z "$is_full" ] || cases="functions own chain appears deputies both pass balance"
 for case in $cases; do
 	take_turns
