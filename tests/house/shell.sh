@@ -3,7 +3,8 @@
 # Every script passes shellcheck.  usage: shell.sh ROOT BUILD [product], with which those of tests are left out
 set -euo pipefail
 root=$1
-left_out=${3:+tests/*}
+left_out=()
+[[ -z ${3:-} ]] || left_out=(-not -path "./tests/*")
 source "${BASH_SOURCE%/*}/files.sh"
 
 # is_script FILE: by its name, or by the interpreter it asks for.
@@ -17,7 +18,7 @@ while IFS= read -r file; do
 	if is_script "$file"; then
 		scripts+=("$file")
 	fi
-done < <(house_files "$root" -not -name '*.[ch]' -not -path "./$left_out")
+done < <(house_files "$root" -not -name '*.[ch]' "${left_out[@]}")
 ((${#scripts[@]})) || house_fault "no script below $root"
 for script in "${scripts[@]}"; do
 	(cd "$root" && shellcheck -x -P SCRIPTDIR -e SC1091 -f gcc -- "$script") ||
