@@ -235,8 +235,8 @@ crew() {
 	point "$name: no gain of -0" $?
 }
 
-births
 crew
+[ -z "$is_full" ] || births
 # In quick tests one of ranks in turn, one of ranks side by side.
 cases="chain balance"
 [ -z "$is_full" ] || cases="functions own chain appears deputies both pass balance"
