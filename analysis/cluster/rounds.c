@@ -127,6 +127,7 @@ static int put_counts(struct crit_rounds *rounds, struct crit_exchange_buffer *b
 {
 	struct crit_time_slice_head head = { .note_count = step_count,
 					     .may_wait_active = rounds->counts.may_wait.active };
+	const size_t at = buffer->size;
 	int rc;
 
 	memcpy(head.active, rounds->counts.active, sizeof(head.active));
@@ -145,7 +146,7 @@ static int put_counts(struct crit_rounds *rounds, struct crit_exchange_buffer *b
 		rc = put_count(buffer, i, rounds->ranks[i].active);
 	}
 	if (!rc)
-		memcpy(buffer->bytes, &head, sizeof(head));
+		memcpy(buffer->bytes + at, &head, sizeof(head));
 	return rc;
 }
 

@@ -328,7 +328,7 @@ static void check_teams(uint64_t seed)
 		sim_teams_make(&w, seed + node, seed % 2 ? &options : NULL);
 		add_file(&files, w.m);
 	}
-	check_crews(&files, CRIT_ACTIVE_DEFAULT, seed % 5 ? 20 : 1);
+	check_crews(&files, CRIT_ACTIVE_DEFAULT, seed % 5 == 1 ? 1 : 20);
 	close_files(&files);
 }
 
@@ -409,7 +409,7 @@ static void check_skewed(uint64_t seed)
 	sim_clocks_make(&w, seed);
 	for (uint32_t node = 0; node < w.node_count; node++)
 		add_file(&files, w.nodes[node].m);
-	check_crews(&files, CRIT_ACTIVE_DEFAULT, seed % 5 ? 20 : 1);
+	check_crews(&files, CRIT_ACTIVE_DEFAULT, seed % 5 == 1 ? 1 : 20);
 	if (!w.is_wrong)
 		check_known(&files);
 	close_files(&files);
