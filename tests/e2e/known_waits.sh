@@ -41,8 +41,9 @@ play() {
 	cp "$dir.out" "$trial/told"
 }
 
-while read -r -u 3 size mode ranks expected; do
-	[[ $size == quick || $is_full ]] || continue
+in_quick=" sender waitall bcast fence window write scan iallreduce "
+while read -r -u 3 mode ranks expected; do
+	[[ $is_full || $in_quick == *" $mode "* ]] || continue
 	take_turns
 	[ "$mode" != write ] || turn=("${flavours[@]}")
 	for flavour in "${turn[@]}"; do
@@ -51,26 +52,26 @@ while read -r -u 3 size mode ranks expected; do
 		is_known "$name" rank "$expected" play "$name" "$flavour" "$ranks" "$mode"
 	done
 done 3<<-'END'
-	quick sender 2 0:1:1:1
-	full order 2 0:1:1:1
-	quick waitall 2 0:1:1:2
-	full waitany 3 0:1:1:1 0:2:2:1
-	full sendrecv 2 0:1:1:1
-	quick bcast 2 0:1:1:1
-	full reduce 2 0:1:1:1
-	full allreduce 2 0:1:1:1
-	full alltoall 2 0:1:1:1
-	full barrier 2 0:1:1:1
-	quick fence 2 0:1:1:1
-	full split 2 0:1:1:1
-	quick window 2 0:1:1:1 0:2:1:2
-	full open 2 0:1:1:1
-	quick write 2 0:1:1:1
-	quick scan 2 1:1:0:1
-	full scan_back 2 1:1:0:1
-	full iscan 2 1:1:0:1
-	full iscan_back 2 1:1:0:1
-	quick iallreduce 2 0:1:1:1
+	sender 2 0:1:1:1
+	order 2 0:1:1:1
+	waitall 2 0:1:1:2
+	waitany 3 0:1:1:1 0:2:2:1
+	sendrecv 2 0:1:1:1
+	bcast 2 0:1:1:1
+	reduce 2 0:1:1:1
+	allreduce 2 0:1:1:1
+	alltoall 2 0:1:1:1
+	barrier 2 0:1:1:1
+	fence 2 0:1:1:1
+	split 2 0:1:1:1
+	window 2 0:1:1:1 0:2:1:2
+	open 2 0:1:1:1
+	write 2 0:1:1:1
+	scan 2 1:1:0:1
+	scan_back 2 1:1:0:1
+	iscan 2 1:1:0:1
+	iscan_back 2 1:1:0:1
+	iallreduce 2 0:1:1:1
 END
 
 # record PROGRAM MODE [OPTION]: sets dir, and told.
