@@ -44,7 +44,7 @@ run()
 {
 	case $1 in
 	exports.sh) library && "$house/$1" "$tree/build/a.so" "$tree/core/exports.map" ;;
-	tidy.sh) "$house/$1" "$tree" "$tree/build" ;;
+	tidy.sh | shell.sh) "$house/$1" "$tree" "$tree/build" product ;;
 	left_over.sh) "$house/$1" "$tree/build" 1 ;;
 	*) "$house/$1" "$tree" ;;
 	esac >"$tree/build/said" 2>&1

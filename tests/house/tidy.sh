@@ -3,16 +3,15 @@
 # clang-tidy with the checks of .clang-tidy, on everything the build compiled.
 # usage: tidy.sh ROOT BUILD [product], with which the files of tests are left out
 set -euo pipefail
-root=$1
-build=$2
-left_out=${3:+tests/}
+root=$(cd "$1" && pwd -P)
+build=$(cd "$2" && pwd -P)
+left_out="$build/${3:+|$root/tests/}"
 source "${BASH_SOURCE%/*}/files.sh"
 
 database=$build/compile_commands.json
 mapfile -t files < <(python3 -c 'import json, sys
 print(*sorted({c["file"] for c in json.load(open(sys.argv[1]))}), sep="\n")' "$database" |
-	grep "^$(cd "$root" && pwd -P)/.*\.c\$" | grep -v "^$(cd "$build" && pwd -P)/" |
-	grep -v "^$(cd "$root" && pwd -P)/${left_out:-none of}" || true)
+	grep "^$root/.*\.c\$" | grep -vE "^($left_out)" || true)
 ((${#files[@]})) || house_fault "$database: names no file below $root"
 printf '%s\0' "${files[@]}" |
 	xargs -0 -n 4 -P 2 clang-tidy --quiet -p "$build" \
