@@ -113,7 +113,7 @@ int crit_span_exchange_take(struct crit_span_exchange *exchange,
 		rc = move(exchange, &from[peer], &sources[peer], &merge);
 	}
 	while (!rc && merge.count) {
-		uint32_t node = crit_merge_first(&merge).order;
+		uint32_t node = crit_merge_first(&merge).source;
 
 		peer = crit_transport_owner(exchange->transport, node);
 		rc = take_one(exchange, &from[peer], &sources[peer], &answers[peer]);

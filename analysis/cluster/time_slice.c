@@ -155,7 +155,7 @@ int crit_time_slice_add_up(struct crit_time_slice *slice,
 		rc = open_source(slice, i, blame, &from[i]);
 	slice->scope.active_before = slice->scope.active[CRIT_UNIT_THREADS];
 	while (!rc && slice->merge.count) {
-		uint32_t peer = crit_merge_first(&slice->merge).order;
+		uint32_t peer = crit_merge_first(&slice->merge).source;
 		struct crit_time_slice_step note = slice->sources[peer].note;
 
 		crit_scope_advance(&slice->scope, bounds->reciprocals, bounds->window_end_ns,

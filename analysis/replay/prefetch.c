@@ -12,9 +12,9 @@ static inline void fetch(const void *row, unsigned int lines)
 
 /* Its stream's next event is known, and its thread. */
 static inline void fetch_first(const struct crit_prefetch *prefetch,
-			       const struct crit_source *source)
+			       const struct crit_turn_stream *source)
 {
-	fetch(&prefetch->shims[source->index], 3);
+	fetch(&prefetch->shims[source - prefetch->turns->rows], 3);
 	fetch(&prefetch->engine->accounts[source->thread], 4);
 	fetch(&prefetch->engine->model->threads[source->thread], 1);
 	crit_listeners_tell_soon(&prefetch->engine->listeners, source->thread, false);
@@ -22,9 +22,9 @@ static inline void fetch_first(const struct crit_prefetch *prefetch,
 
 /* What the account points to, and the slot behind the event. */
 static inline void fetch_second(const struct crit_prefetch *prefetch,
-				const struct crit_source *source)
+				const struct crit_turn_stream *source)
 {
-	const struct crit_shim_feed *feed = &prefetch->shims[source->index];
+	const struct crit_shim_feed *feed = &prefetch->shims[source - prefetch->turns->rows];
 	const struct crit_engine *engine = prefetch->engine;
 	const struct crit_thread_account *account = &engine->accounts[source->thread];
 	uint32_t window = engine->model->threads[source->thread].window;
@@ -43,7 +43,7 @@ static inline void fetch_second(const struct crit_prefetch *prefetch,
 
 /* The bucket that is entered, if the thread does as it did before. */
 static inline void fetch_third(const struct crit_prefetch *prefetch,
-			       const struct crit_source *source)
+			       const struct crit_turn_stream *source)
 {
 	const struct crit_bucket *next =
 		prefetch->engine->accounts[source->thread].bucket->follower;
@@ -52,25 +52,25 @@ static inline void fetch_third(const struct crit_prefetch *prefetch,
 		fetch(next, 3);
 }
 
-/* The stream whose event comes next in a part of the merge.  NULL: it is no stream's. */
-static inline const struct crit_source *next_of(const struct crit_prefetch *prefetch,
-						uint32_t order)
+/* The stream whose event comes next in this one's part of the merge.  NULL: none. */
+static inline const struct crit_turn_stream *next_of(const struct crit_prefetch *prefetch,
+						     uint32_t stream)
 {
-	uint32_t next = crit_merge_soon(prefetch->merge, order, PARTS);
+	uint32_t next = crit_merge_soon(&prefetch->turns->streams, stream, PARTS);
 
-	if (next == CRIT_NONE || prefetch->sources[next].thread == CRIT_NONE)
+	if (next >= prefetch->stream_count)
 		return NULL;
-	crit_merge_fetch(prefetch->merge, next);
-	return &prefetch->sources[next];
+	crit_merge_fetch(&prefetch->turns->streams, next);
+	return &prefetch->turns->rows[next];
 }
 
-void crit_prefetch_after(struct crit_prefetch *prefetch, uint32_t order)
+void crit_prefetch_after(struct crit_prefetch *prefetch, uint32_t stream)
 {
-	const struct crit_source *first = next_of(prefetch, order);
+	const struct crit_turn_stream *first = next_of(prefetch, stream);
 	const uint32_t at = prefetch->at++;
-	const struct crit_source *second =
+	const struct crit_turn_stream *second =
 		prefetch->asked[(at - SECOND_AFTER) % CRIT_PREFETCH_AHEAD];
-	const struct crit_source *third = prefetch->asked[at % CRIT_PREFETCH_AHEAD];
+	const struct crit_turn_stream *third = prefetch->asked[at % CRIT_PREFETCH_AHEAD];
 
 	prefetch->asked[at % CRIT_PREFETCH_AHEAD] = first;
 	if (first)

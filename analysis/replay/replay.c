@@ -9,8 +9,8 @@
 #include "analysis/recording/kernel_feed.h"
 #include "analysis/model/sched_state.h"
 #include "analysis/replay/cpu_wait.h"
-#include "analysis/replay/merge.h"
 #include "analysis/replay/prefetch.h"
+#include "analysis/replay/turns.h"
 #include "analysis/replay/thread_edges.h"
 #include "analysis/account/occupants.h"
 #include "analysis/model/planned_events.h"
@@ -26,10 +26,7 @@ struct replay {
 	struct crit_engine *engine;
 	struct crit_messages *messages;
 	const struct crit_analysis_options *options;
-	struct crit_merge merge;
-	struct crit_source *sources; /* by order */
-	uint32_t source_count;
-	uint32_t *stream_orders;
+	struct crit_turns turns;
 	const struct crit_replay_share *share; /* NULL: all nodes are replayed here */
 	struct crit_planned_events *planned;
 	struct crit_thread_edges *edges; /* NULL: nobody wants any */
@@ -141,20 +138,19 @@ static int look_beyond_cut(const struct replay *line, struct crit_shim_feed *fee
 static int move_stream(struct replay *line, uint32_t index)
 {
 	struct crit_shim_feed *feed = &line->shims[index];
-	uint32_t order = line->stream_orders[index];
 	int rc = crit_shim_feed_next(feed);
 
 	if (rc < 0)
 		return rc;
-	if (rc && feed->event.time_ns <= line->model->nodes[line->sources[order].node].cut_ns) {
-		crit_merge_delay(&line->merge, order, feed->event.time_ns);
+	if (rc && feed->event.time_ns <= line->model->nodes[line->turns.rows[index].node].cut_ns) {
+		crit_merge_delay(&line->turns.streams, index, feed->event.time_ns);
 		return 0;
 	}
 	if (rc)
 		rc = look_beyond_cut(line, feed);
 	feed->has_event = false;
 	crit_shim_feed_fini(feed);
-	crit_merge_remove(&line->merge, order);
+	crit_merge_remove(&line->turns.streams, index);
 	return rc;
 }
 
@@ -268,7 +264,7 @@ static int apply_transition(struct replay *line, const struct crit_transition *c
 	return rc;
 }
 
-static int replay_kernel(struct replay *line, uint32_t node, uint32_t order)
+static int replay_kernel(struct replay *line, uint32_t node)
 {
 	struct crit_kernel_feed *feed = &line->kernels[node];
 	struct crit_sched_state *sched_state = &line->sched_states[node];
@@ -290,9 +286,9 @@ static int replay_kernel(struct replay *line, uint32_t node, uint32_t order)
 	crit_kernel_feed_pop(feed);
 	record = crit_kernel_feed_front(feed);
 	if (record && record->head.time_ns <= line->model->nodes[node].cut_ns)
-		crit_merge_delay(&line->merge, order, record->head.time_ns);
+		crit_merge_delay(&line->turns.others, crit_turn_kernel(node), record->head.time_ns);
 	else
-		crit_merge_remove(&line->merge, order);
+		crit_merge_remove(&line->turns.others, crit_turn_kernel(node));
 	return rc;
 }
 
@@ -323,7 +319,7 @@ static void replay_return(struct replay *line, const struct crit_return *noted)
 				      noted->time_ns);
 }
 
-static void replay_planned(struct replay *line, uint32_t order)
+static void replay_planned(struct replay *line)
 {
 	const struct crit_planned_event *next = crit_planned_events_front(line->planned);
 	struct crit_thread_account *account;
@@ -353,9 +349,9 @@ static void replay_planned(struct replay *line, uint32_t order)
 	line->planned_count++;
 	next = crit_planned_events_front(line->planned);
 	if (next)
-		crit_merge_delay(&line->merge, order, next->time_ns);
+		crit_merge_delay(&line->turns.others, CRIT_TURN_PLANNED, next->time_ns);
 	else
-		crit_merge_remove(&line->merge, order);
+		crit_merge_remove(&line->turns.others, CRIT_TURN_PLANNED);
 }
 
 static void report_progress(const struct replay *line)
@@ -371,38 +367,46 @@ static void report_progress(const struct replay *line)
 	line->options->progress(line->options->user, done_bytes, line->total_bytes);
 }
 
-static uint64_t next_ns(const struct replay *line)
+static int replay_next(struct replay *line, const struct crit_turn *turn)
 {
-	return line->merge.count ? crit_merge_first(&line->merge).time_ns : CRIT_TIME_MAX;
+	int rc = 0;
+
+	if (turn->is_stream) {
+		rc = apply_span(line, turn->index, turn->time_ns);
+		if (!rc)
+			rc = move_stream(line, turn->index);
+	} else if (turn->index == CRIT_TURN_PLANNED) {
+		replay_planned(line);
+	} else {
+		rc = replay_kernel(line, crit_turn_node(turn->index));
+	}
+	return rc;
 }
 
 static int play(struct replay *line)
 {
-	struct crit_prefetch prefetch = { &line->merge, line->sources, line->engine,
-					  line->shims,  { NULL },      0 };
+	const uint32_t stream_count = (uint32_t)line->model->stream_count;
+	struct crit_prefetch prefetch = { .turns = &line->turns,
+					  .shims = line->shims,
+					  .engine = line->engine,
+					  .stream_count = stream_count };
+	struct crit_turn turn, next;
+	bool is_more = crit_turns_next(&line->turns, &next);
 	int rc = 0;
 
-	while (line->merge.count && !rc) {
-		struct crit_cursor cursor = crit_merge_first(&line->merge);
-		struct crit_source source = line->sources[cursor.order];
-
-		reach(line, &(struct crit_replay_place){ cursor.time_ns, cursor.order,
-							 cursor.order ? 0 : line->planned_count });
-		if (source.kind == CRIT_SOURCE_KERNEL) {
-			rc = replay_kernel(line, source.index, cursor.order);
-		} else if (source.kind == CRIT_SOURCE_STREAM) {
-			rc = apply_span(line, source.index, cursor.time_ns);
-			if (!rc)
-				rc = move_stream(line, source.index);
-		} else {
-			replay_planned(line, cursor.order);
-		}
-		if (line->source_count >= CRIT_PREFETCH_LEAST)
-			crit_prefetch_after(&prefetch, cursor.order);
+	while (is_more && !rc) {
+		turn = next;
+		reach(line, &(struct crit_replay_place){ turn.time_ns, turn.order,
+							 turn.order ? 0 : line->planned_count });
+		rc = replay_next(line, &turn);
+		is_more = crit_turns_next(&line->turns, &next);
+		if (turn.is_stream && stream_count >= CRIT_PREFETCH_LEAST)
+			crit_prefetch_after(&prefetch, turn.index);
 		if (++line->events % PROGRESS_EVENTS == 0)
 			report_progress(line);
 		if (!rc && line->share)
-			rc = line->share->look(line->share->user, cursor.time_ns, next_ns(line));
+			rc = line->share->look(line->share->user, turn.time_ns,
+					       is_more ? next.time_ns : CRIT_TIME_MAX);
 		if (line->engine->error)
 			rc = line->engine->error;
 		else if (!rc)
@@ -448,11 +452,11 @@ static int start_stream(struct replay *line, uint32_t index)
 		crit_shim_feed_fini(feed);
 		return 0;
 	}
-	crit_merge_add(&line->merge, line->stream_orders[index], feed->event.time_ns);
+	crit_merge_add(&line->turns.streams, index, feed->event.time_ns);
 	return 0;
 }
 
-static int start_kernel(struct replay *line, uint32_t node, uint32_t order)
+static int start_kernel(struct replay *line, uint32_t node)
 {
 	const struct crit_node *from = &line->model->nodes[node];
 	const union crit_kernel_record *record;
@@ -464,15 +468,13 @@ static int start_kernel(struct replay *line, uint32_t node, uint32_t order)
 		return rc;
 	record = crit_kernel_feed_front(&line->kernels[node]);
 	if (record && record->head.time_ns <= from->cut_ns)
-		crit_merge_add(&line->merge, order, record->head.time_ns);
+		crit_merge_add(&line->turns.others, crit_turn_kernel(node), record->head.time_ns);
 	return 0;
 }
 
-/* Sources in the order that breaks ties: the schedule, then per node its kernel and its streams. */
 static int start(struct replay *line)
 {
 	const struct crit_model *model = line->model;
-	uint32_t order = 0, stream = 0;
 	const struct crit_planned_event *first;
 	int rc = 0;
 
@@ -480,51 +482,35 @@ static int start(struct replay *line)
 	if (!line->planned)
 		return -ENOMEM;
 	first = crit_planned_events_front(line->planned);
-	line->sources[order++] = (struct crit_source){ CRIT_SOURCE_PLANNED, 0, CRIT_NONE, 0 };
 	if (first)
-		crit_merge_add(&line->merge, 0, first->time_ns);
+		crit_merge_add(&line->turns.others, CRIT_TURN_PLANNED, first->time_ns);
 	for (uint32_t node = 0; node < model->node_count && !rc; node++) {
-		bool is_replayed = has_node(line, node);
-
-		line->sources[order] =
-			(struct crit_source){ CRIT_SOURCE_KERNEL, node, CRIT_NONE, node };
-		if (is_replayed)
-			rc = start_kernel(line, node, order);
-		order++;
-		for (; !rc && stream < model->stream_count && model->streams[stream].node == node;
-		     stream++) {
-			line->sources[order] = (struct crit_source){ CRIT_SOURCE_STREAM, stream,
-								     model->streams[stream].thread,
-								     node };
-			line->stream_orders[stream] = order++;
-			if (is_replayed)
-				rc = start_stream(line, stream);
-		}
+		if (has_node(line, node))
+			rc = start_kernel(line, node);
 		line->total_bytes += model->nodes[node].recording->size_bytes;
 	}
+	for (uint32_t stream = 0; stream < model->stream_count && !rc; stream++)
+		if (has_node(line, model->streams[stream].node))
+			rc = start_stream(line, stream);
 	return rc;
 }
 
 static int allocate(struct replay *line)
 {
 	const struct crit_model *model = line->model;
-	uint32_t orders = (uint32_t)(1 + model->node_count + model->stream_count);
 
-	line->source_count = orders;
-	line->sources = calloc(orders, sizeof(*line->sources));
-	line->stream_orders = calloc(model->stream_count + 1, sizeof(*line->stream_orders));
 	line->kernels = calloc(model->node_count, sizeof(*line->kernels));
 	line->sched_states = calloc(model->node_count, sizeof(*line->sched_states));
 	line->buffers = crit_shim_feed_buffers(model->streams, model->stream_count);
 	line->next_buffer = line->buffers;
 	line->shims = crit_lines_alloc(model->stream_count + 1, sizeof(*line->shims));
 	line->stream_of = calloc(model->thread_count + 1, sizeof(*line->stream_of));
-	if (!line->sources || !line->stream_orders || !line->kernels || !line->sched_states ||
-	    !line->buffers || !line->shims || !line->stream_of)
+	if (!line->kernels || !line->sched_states || !line->buffers || !line->shims ||
+	    !line->stream_of)
 		return -ENOMEM;
 	for (size_t i = 0; i < model->thread_count; i++)
 		line->stream_of[i] = CRIT_NONE;
-	return crit_merge_init(&line->merge, orders);
+	return crit_turns_init(&line->turns, model);
 }
 
 /* Ends the threads. */
@@ -587,9 +573,7 @@ int crit_replay_run(struct crit_model *model, struct crit_engine *engine,
 		crit_shim_feed_fini(&line.shims[i]);
 	crit_thread_edges_destroy(line.edges);
 	crit_planned_events_destroy(line.planned);
-	crit_merge_fini(&line.merge);
-	free(line.sources);
-	free(line.stream_orders);
+	crit_turns_fini(&line.turns);
 	free(line.kernels);
 	free(line.sched_states);
 	free(line.shims);

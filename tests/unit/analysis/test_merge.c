@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The merge's tree beside a search of all sources: of one and of thousands, whatever their number.
+// The merge's tree beside a search of all sources: of one and of thousands, however far apart.
 #include "analysis/replay/merge.h"
 
 #include "tests/lib/check.h"
@@ -9,6 +9,8 @@
 #define STEPS 3000u
 #define PARTS 8u
 #define ABSENT UINT64_MAX
+#define NEAR_NS 1000u
+#define FAR_NS (1ull << 54) /* more than there is room for beside the number of a source */
 
 static uint64_t next_ns[SOURCES_MAX];
 static struct crit_random random_state = { 1 };
@@ -47,30 +49,49 @@ static void check_soon(const struct crit_merge *merge, uint32_t count)
 	CHECK(parts <= PARTS);
 }
 
-static void check_count(uint32_t count)
+/* Some go back in time, before what came first at the begin. */
+static uint64_t next_of(uint64_t time_ns, uint64_t step_ns)
+{
+	switch (draw(20)) {
+	case 0:
+		return ABSENT;
+	case 1:
+		return draw(step_ns);
+	default:
+		return time_ns + draw(step_ns);
+	}
+}
+
+static void check_count(uint32_t count, uint64_t step_ns)
 {
 	struct crit_merge merge;
+	uint64_t base_ns = 0;
+	uint32_t base_count = 0;
 
-	CHECK_CASE("%u sources", count);
+	CHECK_CASE("%u sources, %llu ns", count, (unsigned long long)step_ns);
 	CHECK_INT_EQ(crit_merge_init(&merge, count), 0);
 	for (uint32_t i = 0; i < count; i++) {
-		next_ns[i] = draw(1000);
+		next_ns[i] = draw(step_ns);
 		crit_merge_add(&merge, i, next_ns[i]);
 	}
 	for (uint32_t step = 0; step < STEPS && merge.count; step++) {
 		const struct crit_cursor cursor = crit_merge_first(&merge);
 		const uint32_t first = first_of(count);
 
-		CHECK_UINT_EQ(cursor.order, first);
+		CHECK_UINT_EQ(cursor.source, first);
 		CHECK_UINT_EQ(cursor.time_ns, next_ns[first]);
-		next_ns[first] = draw(10) ? next_ns[first] + draw(1000) : ABSENT;
+		base_count += base_ns != merge.base_ns;
+		base_ns = merge.base_ns;
+		next_ns[first] = next_of(next_ns[first], step_ns);
 		if (next_ns[first] == ABSENT)
 			crit_merge_remove(&merge, first);
 		else
 			crit_merge_delay(&merge, first, next_ns[first]);
 	}
-	if (merge.count && count >= 64)
+	if (step_ns == NEAR_NS && merge.count && count >= 64) /* beyond the tree it is a guess */
 		check_soon(&merge, count);
+	if (step_ns == FAR_NS && count >= 4096)
+		CHECK(base_count > 1);
 	crit_merge_fini(&merge);
 }
 
@@ -80,7 +101,9 @@ int main(void)
 		1, 2, 3, 4, 5, 16, 17, 18, 64, 65, 257, 1000, 4096, 4097
 	};
 
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		check_count(counts[i]);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		check_count(counts[i], NEAR_NS);
+		check_count(counts[i], FAR_NS);
+	}
 	return check_done();
 }

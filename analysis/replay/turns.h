@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sources of events, and which of them comes next: planned events, the kernel records of each node,
+ * and the streams.
+ *
+ * Streams may be many thousands, and the few others have as many events as all of them, so each of
+ * the two has a merge of its own.  All sources have one order, which breaks ties: planned events,
+ * then per node its kernel records and its streams.
+ */
+#ifndef CRIT_TURNS_H
+#define CRIT_TURNS_H
+
+#include "analysis/model/model.h"
+#include "analysis/replay/merge.h"
+
+#define CRIT_TURN_PLANNED 0u /* in the merge of others */
+
+struct crit_turn_stream { /* a stream */
+	uint32_t thread; /* or CRIT_NONE */
+	uint32_t node;
+};
+
+struct crit_turns {
+	struct crit_merge streams;
+	struct crit_merge others;
+	struct crit_turn_stream *rows; /* by stream */
+	uint32_t *other_orders;
+};
+
+struct crit_turn { /* of a source, next of all */
+	uint64_t time_ns;
+	uint32_t order;
+	uint32_t index; /* stream, or in the merge of others */
+	bool is_stream;
+};
+
+/* Errors: -ENOMEM. */
+int crit_turns_init(struct crit_turns *turns, const struct crit_model *model);
+void crit_turns_fini(struct crit_turns *turns);
+
+/* A node's kernel records, in the merge of others. */
+static inline uint32_t crit_turn_kernel(uint32_t node)
+{
+	return CRIT_TURN_PLANNED + 1 + node;
+}
+
+static inline uint32_t crit_turn_node(uint32_t other)
+{
+	return other - CRIT_TURN_PLANNED - 1;
+}
+
+/* False: all have ended. */
+static inline bool crit_turns_next(struct crit_turns *turns, struct crit_turn *ret_turn)
+{
+	const struct crit_cursor stream = crit_merge_first(&turns->streams);
+	const struct crit_cursor other = crit_merge_first(&turns->others);
+	struct crit_turn of_stream = { stream.time_ns, 0, stream.source, true };
+
+	if (stream.source != CRIT_NONE) /* each node up to its own has kernel records */
+		of_stream.order =
+			crit_turn_kernel(turns->rows[stream.source].node) + 1 + stream.source;
+	*ret_turn = of_stream;
+	if (other.source == CRIT_NONE)
+		return stream.source != CRIT_NONE;
+	if (other.time_ns < stream.time_ns || (other.time_ns == stream.time_ns &&
+					       turns->other_orders[other.source] < of_stream.order))
+		*ret_turn = (struct crit_turn){ other.time_ns, turns->other_orders[other.source],
+						other.source, false };
+	return true;
+}
+
+#endif
