@@ -383,6 +383,23 @@ static int replay_next(struct replay *line, const struct crit_turn *turn)
 	return rc;
 }
 
+static void reach_turn(const struct replay *line, const struct crit_turn *turn)
+{
+	const uint32_t order = crit_turn_order(&line->turns, turn->index, turn->is_stream);
+
+	reach(line,
+	      &(struct crit_replay_place){ turn->time_ns, order, order ? 0 : line->planned_count });
+}
+
+/* What the others of a shared replay may wait for: how far it is, and how far it goes next. */
+static int share_turn(struct replay *line, const struct crit_turn *turn)
+{
+	struct crit_turn next = { .time_ns = CRIT_TIME_MAX };
+
+	(void)crit_turns_next(&line->turns, &next);
+	return line->share->look(line->share->user, turn->time_ns, next.time_ns);
+}
+
 static int play(struct replay *line)
 {
 	const uint32_t stream_count = (uint32_t)line->model->stream_count;
@@ -390,23 +407,19 @@ static int play(struct replay *line)
 					  .shims = line->shims,
 					  .engine = line->engine,
 					  .stream_count = stream_count };
-	struct crit_turn turn, next;
-	bool is_more = crit_turns_next(&line->turns, &next);
+	struct crit_turn turn;
 	int rc = 0;
 
-	while (is_more && !rc) {
-		turn = next;
-		reach(line, &(struct crit_replay_place){ turn.time_ns, turn.order,
-							 turn.order ? 0 : line->planned_count });
+	while (!rc && crit_turns_next(&line->turns, &turn)) {
+		if (line->share)
+			reach_turn(line, &turn);
 		rc = replay_next(line, &turn);
-		is_more = crit_turns_next(&line->turns, &next);
 		if (turn.is_stream && stream_count >= CRIT_PREFETCH_LEAST)
 			crit_prefetch_after(&prefetch, turn.index);
 		if (++line->events % PROGRESS_EVENTS == 0)
 			report_progress(line);
 		if (!rc && line->share)
-			rc = line->share->look(line->share->user, turn.time_ns,
-					       is_more ? next.time_ns : CRIT_TIME_MAX);
+			rc = share_turn(line, &turn);
 		if (line->engine->error)
 			rc = line->engine->error;
 		else if (!rc)

@@ -29,7 +29,6 @@ struct crit_turns {
 
 struct crit_turn { /* of a source, next of all */
 	uint64_t time_ns;
-	uint32_t order;
 	uint32_t index; /* stream, or in the merge of others */
 	bool is_stream;
 };
@@ -49,23 +48,31 @@ static inline uint32_t crit_turn_node(uint32_t other)
 	return other - CRIT_TURN_PLANNED - 1;
 }
 
+static inline uint32_t crit_turn_order(const struct crit_turns *turns, uint32_t index,
+				       bool is_stream)
+{
+	if (!is_stream)
+		return turns->other_orders[index];
+	/* each node up to its own has kernel records */
+	return crit_turn_kernel(turns->rows[index].node) + 1 + index;
+}
+
 /* False: all have ended. */
 static inline bool crit_turns_next(struct crit_turns *turns, struct crit_turn *ret_turn)
 {
 	const struct crit_cursor stream = crit_merge_first(&turns->streams);
 	const struct crit_cursor other = crit_merge_first(&turns->others);
-	struct crit_turn of_stream = { stream.time_ns, 0, stream.source, true };
+	bool is_stream = stream.time_ns < other.time_ns;
 
-	if (stream.source != CRIT_NONE) /* each node up to its own has kernel records */
-		of_stream.order =
-			crit_turn_kernel(turns->rows[stream.source].node) + 1 + stream.source;
-	*ret_turn = of_stream;
-	if (other.source == CRIT_NONE)
-		return stream.source != CRIT_NONE;
-	if (other.time_ns < stream.time_ns || (other.time_ns == stream.time_ns &&
-					       turns->other_orders[other.source] < of_stream.order))
-		*ret_turn = (struct crit_turn){ other.time_ns, turns->other_orders[other.source],
-						other.source, false };
+	if (stream.time_ns == other.time_ns) {
+		if (stream.source == CRIT_NONE)
+			return false;
+		is_stream = crit_turn_order(turns, stream.source, true) <
+			    crit_turn_order(turns, other.source, false);
+	}
+	ret_turn->time_ns = is_stream ? stream.time_ns : other.time_ns;
+	ret_turn->index = is_stream ? stream.source : other.source;
+	ret_turn->is_stream = is_stream;
 	return true;
 }
 
