@@ -249,6 +249,8 @@ static int prepare(struct crit_model *model, const struct attempt *attempt, stru
 
 	work->engine.run.left_out_from =
 		attempt->options->active_max ? attempt->options->active_max + 1 : 0;
+	if (attempt->options->has_no_blame)
+		crit_blame_init(&work->engine.blame, 0); /* as of a run without ranks */
 	if (!rc)
 		work->identity = crit_identity_create(model);
 	if (!work->identity)

@@ -23,6 +23,7 @@ static int write_archive(struct crit_otf2_listener *listener, const char *const 
 		.trace = &sink,
 		.second_trace = wanted->second_trace,
 		.listener = wanted->listener,
+		.has_no_blame = !wanted->ret_results,
 	};
 	struct crit_results *results = NULL;
 	int rc;

@@ -125,7 +125,7 @@ static inline void take_step(struct crit_engine *engine, const struct crit_run_s
 		attributed->blame += engine->run.waited - account->run.waited;
 	else if (step->share_before != CRIT_SHARE_OUT)
 		attributed->waiting_ns += engine->run.active_ns - account->run.active_ns;
-	if (!engine->step_sink)
+	if (!engine->step_sink && engine->blame.rank_count > 1)
 		blame(engine, step, window, rank);
 	if (step->share_before != step->share_after) {
 		crit_scope_count_in(&engine->run, rank, step->share_before, -1);

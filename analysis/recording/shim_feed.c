@@ -59,6 +59,14 @@ static int fill(struct crit_shim_feed *feed)
 	return 0;
 }
 
+/* Range: it is in the buffer, and there until the next one is taken. */
+static inline const struct crit_slot *step_slot(struct crit_shim_feed *feed)
+{
+	feed->slot_number++;
+	feed->slots_read++;
+	return &feed->slots[feed->slot_at++];
+}
+
 /* Errors: 0 at the end, 1 with *ret_slot, -ENOMEM. */
 static inline int take_slot(struct crit_shim_feed *feed, struct crit_slot *ret_slot)
 {
@@ -68,9 +76,7 @@ static inline int take_slot(struct crit_shim_feed *feed, struct crit_slot *ret_s
 		if (rc <= 0)
 			return rc;
 	}
-	*ret_slot = feed->slots[feed->slot_at++];
-	feed->slot_number++;
-	feed->slots_read++;
+	*ret_slot = *step_slot(feed);
 	return 1;
 }
 
@@ -306,19 +312,16 @@ static int take_unknown(struct crit_shim_feed *feed)
 	return 1;
 }
 
-int crit_shim_feed_next(struct crit_shim_feed *feed)
+static inline bool is_of_span(uint8_t kind)
+{
+	return kind == CRIT_S_ENTER || kind == CRIT_S_LEAVE;
+}
+
+static __attribute__((noinline)) int take_any(struct crit_shim_feed *feed)
 {
 	struct crit_slot slot;
 	int rc;
 
-	feed->has_event = true;
-	if (feed->has_pending) {
-		feed->event = feed->pending;
-		feed->has_pending = false;
-		return 1;
-	}
-	if (feed->event.kind >= CRIT_SPAN_ENTER)
-		feed->detail_count = 0;
 	rc = feed->is_over ? 0 : take_stamped(feed, &slot);
 	if (rc == 0 && !feed->is_over)
 		rc = take_open_span(feed);
@@ -330,4 +333,21 @@ int crit_shim_feed_next(struct crit_shim_feed *feed)
 		set_plain(feed, &slot);
 	feed->has_event = rc == 1;
 	return rc;
+}
+
+/* Most often it is a span's begin or end that lies in the buffer. */
+int crit_shim_feed_next(struct crit_shim_feed *feed)
+{
+	feed->has_event = true;
+	if (feed->has_pending) {
+		feed->event = feed->pending;
+		feed->has_pending = false;
+		return 1;
+	}
+	if (feed->event.kind >= CRIT_SPAN_ENTER)
+		feed->detail_count = 0;
+	if (feed->slot_at >= feed->slot_count || !is_of_span(feed->slots[feed->slot_at].kind))
+		return take_any(feed);
+	set_plain(feed, step_slot(feed));
+	return 1;
 }

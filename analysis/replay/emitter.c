@@ -113,6 +113,7 @@ static inline void look(struct crit_emitter_thread *told, const struct crit_emit
 	cmetric_ns = cmetric_of(bucket) - earned->seen_cmetric_ns;
 	earned->own.cmetric_ns += cmetric_ns;
 	earned->own.all_waiting_ns += all_waiting_of(bucket) - earned->seen_all_waiting_ns;
+#pragma GCC unroll 8 /* all of it: without jumps it is half as long */
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		earned->own.state_ns[state] += event->earned_ns[state];
 	told->total_cmetric_ns += cmetric_ns;
@@ -146,28 +147,28 @@ static void emit_leaves(struct crit_emitter *emitter, const struct crit_emitter_
 {
 	const struct crit_trace_sink *sink = emitter->sink;
 	struct crit_emitter_thread *told = emitter->threads[event->thread];
+	struct crit_trace_sums none = { 0 };
 	bool is_cut = event->time_ns > emitter->end_ns;
 
 	for (; told->depth > depth; told->depth--) {
 		struct span *ended = &told->spans[told->depth];
 		struct crit_trace_span span = span_of(ended);
-		struct crit_trace_sums sums = { 0 };
+		struct crit_trace_sums *sums = told->earned ? &told->earned[told->depth].own
+							    : &none;
 		int (*leave)(void *, uint32_t, uint64_t, const struct crit_trace_span *,
 			     const struct crit_trace_sums *) = ended->is_told ? sink->leave
 									      : sink->inside_leave;
 
-		if (told->earned)
-			sums = told->earned[told->depth].own;
-		sums.total_cmetric_ns = told->total_cmetric_ns;
-		sums.is_idle = event->bucket &&
-			       event->bucket->key.span_class == CRIT_CLASS_OMP_IDLE;
+		sums->total_cmetric_ns = told->total_cmetric_ns;
+		sums->is_idle = event->bucket &&
+				event->bucket->key.span_class == CRIT_CLASS_OMP_IDLE;
 		if (!ended->is_told && told->earned)
-			credit_outside(told, &sums);
+			credit_outside(told, sums);
 		if (leave)
 			crit_emitter_keep_error(
 				emitter, leave(sink->user, emitter->thread_rows[event->thread],
 					       is_cut ? emitter->end_ns : event->time_ns, &span,
-					       is_cut ? NULL : &sums));
+					       is_cut ? NULL : sums));
 	}
 }
 

@@ -70,7 +70,7 @@ static void emit(const struct replay *line, enum crit_event_kind kind, uint32_t 
 }
 
 /* Errors: -ENOMEM. */
-static int apply_span(struct replay *line, uint32_t index, uint64_t time_ns)
+static inline int apply_span(struct replay *line, uint32_t index, uint64_t time_ns)
 {
 	struct crit_shim_feed *feed = &line->shims[index];
 	const struct crit_span_event *event = &feed->event;
@@ -135,7 +135,7 @@ static int look_beyond_cut(const struct replay *line, struct crit_shim_feed *fee
 }
 
 /* Fetches a stream's next event and gives it its place in the merge.  Errors: -ENOMEM. */
-static int move_stream(struct replay *line, uint32_t index)
+static inline int move_stream(struct replay *line, uint32_t index)
 {
 	struct crit_shim_feed *feed = &line->shims[index];
 	int rc = crit_shim_feed_next(feed);

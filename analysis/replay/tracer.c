@@ -70,6 +70,7 @@ static inline void look(const struct crit_tracer *tracer, uint32_t thread,
 
 	if (!tracer->has_sums)
 		return;
+#pragma GCC unroll 8 /* as in emitter.c */
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		ret_earned_ns[state] =
 			account->cells.ns[state][view->span_class] - view->cells_ns[state];
@@ -87,6 +88,7 @@ static inline void mark(const struct crit_tracer *tracer, uint32_t thread)
 		return;
 	view->span_class = view->depth ? account->spans[view->depth - 1].span_class
 				       : account->base->key.span_class;
+#pragma GCC unroll 8 /* as in emitter.c */
 	for (int state = 0; state < CRIT_STATE_COUNT; state++)
 		view->cells_ns[state] = account->cells.ns[state][view->span_class];
 }

@@ -222,6 +222,8 @@ struct crit_analysis_options {
 	/* only while so many threads or fewer are active, CMetric is earned and samples count; 0:
 	 * always.  Range: 0 with a transport */
 	uint32_t active_max;
+	/* nobody asks who lets others wait: crit_call_row.top_rank_row is -1 */
+	bool has_no_blame;
 	void (*progress)(void *user, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
 	void *user;
 	const struct crit_trace_sink *trace; /* schema/trace.h: told of every span; may be NULL */

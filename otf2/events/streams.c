@@ -226,23 +226,35 @@ static int write_more(struct crit_otf2_streams *streams, struct stream *stream, 
 		       : rc;
 }
 
+/* False: it has none, or what comes before could not be written. */
+static __attribute__((noinline)) bool prepare_event(struct crit_otf2_streams *streams,
+						    uint32_t thread, uint64_t time_ns, int *ret_rc)
+{
+	struct stream *stream = &streams->rows[thread];
+
+	if ((!stream->events || stream->is_over) && !admit(streams, thread, ret_rc))
+		return false;
+	if (stream->has_more)
+		*ret_rc = write_more(streams, stream, time_ns);
+	return !*ret_rc;
+}
+
 bool crit_otf2_streams_at(struct crit_otf2_streams *streams, uint32_t thread, uint64_t time_ns,
 			  struct crit_otf2_moment *ret_at, int *ret_rc)
 {
 	struct stream *stream = &streams->rows[thread];
 
 	*ret_rc = 0;
-	if ((!stream->events || stream->is_over) && !admit(streams, thread, ret_rc))
+	if ((!stream->events || stream->is_over || stream->has_more) &&
+	    !prepare_event(streams, thread, time_ns, ret_rc))
 		return false;
-	if (stream->has_more)
-		*ret_rc = write_more(streams, stream, time_ns);
 	if (time_ns > stream->last_ns)
 		stream->last_ns = time_ns;
 	ret_at->events = stream->events;
 	ret_at->time_ns = stream->last_ns;
 	ret_at->row = thread;
 	ret_at->group = stream->group;
-	return !stream->has_more || !*ret_rc;
+	return true;
 }
 
 int crit_otf2_streams_enter(struct crit_otf2_streams *streams, const struct crit_otf2_moment *at,
