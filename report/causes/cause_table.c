@@ -165,32 +165,44 @@ static double without_cpu(const struct crit_usage *usage)
 				  : 0;
 }
 
-/* A wait for a CPU counts as code: a film does not tell it apart.  of_names: see sum_names. */
-static double without_cpu_of(const struct crit_results *results, const struct crit_usage *of_names,
-			     const struct crit_who *who)
+/*
+ * What each thread lacked a CPU for, of what it would have computed, then each rank.  same_names:
+ * the first thread of a name has that of all.  Errors: NULL, -ENOMEM.
+ */
+static double *find_shares(const struct crit_results *results, const uint32_t *same_names)
 {
-	struct crit_usage usage = { 0 };
+	const size_t thread_count = results->thread_count;
+	struct crit_usage *sums = calloc(thread_count + 1, sizeof(*sums)), usage;
+	double *shares = calloc(thread_count + results->rank_count + 1, sizeof(*shares));
 
-	if (who->is_name)
-		usage = of_names[who->thread];
-	else if (who->thread != CRIT_NONE)
-		crit_usage_of(&results->threads[who->thread].cells, &usage);
-	else if (who->rank != CRIT_NONE)
-		crit_usage_of(&results->ranks[who->rank].cells, &usage);
-	return without_cpu(&usage);
+	for (size_t i = 0; sums && shares && i < thread_count; i++) {
+		struct crit_usage *sum = &sums[same_names ? same_names[i] : i];
+
+		crit_usage_of(&results->threads[i].cells, &usage);
+		sum->useful_ns += usage.useful_ns;
+		sum->runnable_ns += usage.runnable_ns;
+	}
+	for (size_t i = 0; sums && shares && i < thread_count; i++)
+		shares[i] = without_cpu(&sums[i]);
+	for (size_t i = 0; sums && shares && i < results->rank_count; i++) {
+		crit_usage_of(&results->ranks[i].cells, &usage);
+		shares[thread_count + i] = without_cpu(&usage);
+	}
+	if (!sums) {
+		free(shares);
+		shares = NULL;
+	}
+	free(sums);
+	return shares;
 }
 
-/* What all threads of a name computed, at the first one of them.  Errors: NULL, -ENOMEM. */
-static struct crit_usage *sum_names(const struct crit_results *results, const uint32_t *same_names)
+/* A wait for a CPU counts as code: a film does not tell it apart.  shares: see find_shares. */
+static double without_cpu_of(const struct crit_results *results, const double *shares,
+			     const struct crit_who *who)
 {
-	struct crit_usage *sums = calloc(results->thread_count + 1, sizeof(*sums)), usage;
-
-	for (size_t i = 0; sums && same_names && i < results->thread_count; i++) {
-		crit_usage_of(&results->threads[i].cells, &usage);
-		sums[same_names[i]].useful_ns += usage.useful_ns;
-		sums[same_names[i]].runnable_ns += usage.runnable_ns;
-	}
-	return sums;
+	if (who->thread != CRIT_NONE)
+		return shares[who->thread];
+	return who->rank != CRIT_NONE ? shares[results->thread_count + who->rank] : 0;
 }
 
 /* What of a bucket is a row: its thread had no CPU, was blocked, or neither. */
@@ -264,6 +276,21 @@ static void write_region(struct crit_cause_row *row, const struct crit_who_regio
 	row->before = region->place;
 }
 
+/* Bits: the kinds of a bucket that may tell something, mostly one.  delay: NULL, not known. */
+static unsigned int kinds_of(const struct crit_cost *cost, const struct crit_bucket_delay *delay)
+{
+	unsigned int kinds = 0;
+
+	for (int part = 0; part < CRIT_PART_COUNT; part++)
+		if (cost->cost[part] || cost->path_ns[part])
+			kinds |= 1u << kind_of(part);
+	if (delay && delay->code_ns > 0)
+		kinds |= 1u << ROW_WORKS;
+	if (delay && delay->cpu_ns > 0)
+		kinds |= 1u << ROW_WANTS_CPU;
+	return kinds;
+}
+
 /* One kind of a bucket.  False: it tells nothing. */
 static bool make_row(struct crit_cause_row *row, const struct crit_cause_table *table,
 		     const struct crit_cause_input *input, enum crit_cause_by by, size_t bucket,
@@ -293,14 +320,22 @@ static bool make_row(struct crit_cause_row *row, const struct crit_cause_table *
 static int join_rows(struct crit_cause_table *table, const struct crit_cause_input *input,
 		     enum crit_cause_by by)
 {
-	const size_t row_count = ROW_KINDS * (input->costs->bucket_count + 1);
+	const size_t bucket_count = input->costs->bucket_count;
 	struct crit_cause_row row;
 	struct crit_groups groups;
-	int rc = crit_groups_begin(&groups, &by_cause, row_count);
+	int rc = crit_groups_begin(&groups, &by_cause, ROW_KINDS * (bucket_count + 1));
 
-	for (size_t i = 0; i < row_count && !rc; i++)
-		if (make_row(&row, table, input, by, i / ROW_KINDS, (enum row_kind)(i % ROW_KINDS)))
-			rc = crit_groups_put(&groups, &row);
+	for (size_t i = 0; i <= bucket_count && !rc; i++) {
+		const unsigned int kinds = kinds_of(&input->costs->buckets[i],
+						    input->excess && i < bucket_count
+							    ? &input->excess->delays.buckets[i]
+							    : NULL);
+
+		for (int kind = 0; kind < ROW_KINDS && !rc; kind++)
+			if (kinds & 1u << kind &&
+			    make_row(&row, table, input, by, i, (enum row_kind)kind))
+				rc = crit_groups_put(&groups, &row);
+	}
 	table->rows = crit_groups_end(&groups, &table->row_count);
 	return rc;
 }
@@ -308,21 +343,21 @@ static int join_rows(struct crit_cause_table *table, const struct crit_cause_inp
 static int fill_rows(struct crit_cause_table *table, const struct crit_cause_input *input,
 		     enum crit_cause_by by)
 {
-	struct crit_usage *of_names = sum_names(input->results, table->rule.same_names);
+	double *shares = find_shares(input->results, table->rule.same_names);
 
-	if (!of_names || join_rows(table, input, by)) {
-		free(of_names);
+	if (!shares || join_rows(table, input, by)) {
+		free(shares);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < table->row_count; i++) {
 		struct crit_cause_row *row = &table->rows[i];
 
-		row->without_cpu = without_cpu_of(input->results, of_names, &row->who);
+		row->without_cpu = without_cpu_of(input->results, shares, &row->who);
 		row->share = table->costs->waiting
 				     ? (double)row->cost / (double)table->costs->waiting
 				     : 0;
 	}
-	free(of_names);
+	free(shares);
 	qsort(table->rows, table->row_count, sizeof(*table->rows), compare_cost);
 	return 0;
 }

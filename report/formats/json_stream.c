@@ -14,6 +14,7 @@
 #define NUMBER_BYTES 20 /* of INT64_MIN */
 #define STREAM_BYTES 65536
 #define DEPTH_MAX 16 /* twice what pages have */
+#define PUNCTUATION_BYTES 8 /* around a key, and the end of a line */
 
 struct crit_json_stream {
 	FILE *out; /* borrowed */
@@ -39,35 +40,46 @@ static void flush(struct crit_json_stream *stream)
 	stream->used_bytes = 0;
 }
 
-/* At most a text with escapes. */
-static inline void put(struct crit_json_stream *stream, const char *text, size_t bytes)
+/* Where that many bytes may be written. */
+static inline char *room_for(struct crit_json_stream *stream, size_t bytes)
 {
 	if (bytes > sizeof(stream->bytes) - stream->used_bytes)
 		flush(stream);
-	memcpy(stream->bytes + stream->used_bytes, text, bytes);
+	return stream->bytes + stream->used_bytes;
+}
+
+/* At most a text with escapes. */
+static inline void put(struct crit_json_stream *stream, const char *text, size_t bytes)
+{
+	memcpy(room_for(stream, bytes), text, bytes);
 	stream->used_bytes += bytes;
 }
 
-static inline void put_line_end(struct crit_json_stream *stream)
+static inline char *put_line_end(const struct crit_json_stream *stream, char *at)
 {
-	static const char line_end[1 + DEPTH_MAX + 1] = "\n                ";
-
-	put(stream, line_end, 1 + stream->depth);
+	*at++ = '\n';
+	memset(at, ' ', DEPTH_MAX); /* at one size: the next ones come over what is too much */
+	return at + stream->depth;
 }
 
 /* Of a value: what stands before it. */
 static void begin_value(struct crit_json_stream *stream)
 {
-	if (!stream->is_empty)
-		put(stream, ",", 1);
+	const size_t key_bytes = stream->key ? strlen(stream->key) : 0;
+	char *begin = room_for(stream, key_bytes + DEPTH_MAX + PUNCTUATION_BYTES), *at = begin;
+
+	*at = ',';
+	at += !stream->is_empty;
 	stream->is_empty = false;
-	put_line_end(stream);
+	at = put_line_end(stream, at);
 	if (stream->key) {
-		put(stream, "\"", 1);
-		put(stream, stream->key, strlen(stream->key));
-		put(stream, "\": ", 3);
+		*at++ = '"';
+		memcpy(at, stream->key, key_bytes);
+		memcpy(at + key_bytes, "\": ", 3);
+		at += key_bytes + 3;
 	}
 	stream->key = NULL;
+	stream->used_bytes += (size_t)(at - begin);
 }
 
 static void open_frame(struct crit_json_stream *stream, const char *open, char close)
@@ -110,8 +122,11 @@ void crit_json_array(struct crit_json_stream *stream)
 void crit_json_close(struct crit_json_stream *stream)
 {
 	stream->depth--;
-	if (!stream->is_empty)
-		put_line_end(stream);
+	if (!stream->is_empty) {
+		char *begin = room_for(stream, DEPTH_MAX + PUNCTUATION_BYTES);
+
+		stream->used_bytes += (size_t)(put_line_end(stream, begin) - begin);
+	}
 	stream->is_empty = false; /* what it lies in has this one */
 	stream->key = NULL;
 	put(stream, &stream->closes[stream->depth], 1);

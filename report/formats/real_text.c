@@ -11,23 +11,36 @@
 #define DIGITS 17
 #define LEAST 1e-9 /* times 10^26 in 128 bits: 2^53 * 5^26 < 2^114 */
 #define LEAST_TOO_LARGE 0x1p53
+#define MANTISSA_BITS 53 /* with the first one, which a double leaves out */
+#define EXPONENT_BIAS 1022 /* of a fraction from 1/2 on */
 
 static const uint64_t least_number = 10000000000000000; /* of 17 digits */
 
-static uint64_t power_of_5(int exponent)
-{
-	uint64_t power = 1;
+// clang-format off
+static const uint64_t powers_of_5[] = {
+	1u, 5u, 25u, 125u, 625u, 3125u, 15625u, 78125u,
+	390625u, 1953125u, 9765625u, 48828125u, 244140625u,
+	1220703125u, 6103515625u, 30517578125u, 152587890625u,
+	762939453125u, 3814697265625u, 19073486328125u, 95367431640625u,
+	476837158203125u, 2384185791015625u, 11920928955078125u,
+	59604644775390625u, 298023223876953125u, 1490116119384765625u,
+};
+// clang-format on
 
-	for (uint64_t base = 5; exponent; exponent >>= 1, base *= base)
-		if (exponent & 1)
-			power *= base;
-	return power;
-}
+static const char digit_pairs[] = /* 00 to 99 */
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+	"8081828384858687888990919293949596979899";
+
+struct digits {
+	char text[2 * DIGITS]; /* and room, so that they are copied at one size */
+	int power; /* of ten, of the first */
+};
 
 /* value * 10^power, which is mantissa * 5^power * 2^(exponent + power), to the nearest, or even. */
 static uint64_t scaled(uint64_t mantissa, int exponent, int power)
 {
-	const unsigned __int128 product = (unsigned __int128)mantissa * power_of_5(power);
+	const unsigned __int128 product = (unsigned __int128)mantissa * powers_of_5[power];
 	const int shift = -(exponent + power);
 	unsigned __int128 half, rest;
 	uint64_t whole;
@@ -40,60 +53,76 @@ static uint64_t scaled(uint64_t mantissa, int exponent, int power)
 	return whole + (rest > half || (rest == half && whole & 1));
 }
 
-/* The digits of a value from LEAST on; returns the power of ten of the first. */
-static int digits_of(double value, char digits[DIGITS])
+static void put_8(char *to, uint32_t number)
 {
-	int exponent, power;
-	const double fraction = frexp(value, &exponent);
-	const uint64_t mantissa = (uint64_t)ldexp(fraction, 53);
-	uint64_t number;
+	for (int i = 6; i >= 0; i -= 2, number /= 100)
+		memcpy(to + i, &digit_pairs[2 * (number % 100)], 2);
+}
 
-	/* log10(2): the power is right, or too small by one, and the last place too coarse */
-	power = DIGITS - 1 - (int)floor(exponent * 0.30103);
-	number = scaled(mantissa, exponent - 53, power);
+/* floor(exponent * log10(2)): the power of ten of a number below 2^exponent, or one more. */
+static int tens_of(int exponent)
+{
+	const int scaled_log = exponent * 30103;
+
+	return scaled_log / 100000 - (scaled_log < 0 && scaled_log % 100000 != 0);
+}
+
+/* Of a value from LEAST on. */
+static void find_digits(double value, struct digits *ret_digits)
+{
+	const uint64_t first_one = 1ull << (MANTISSA_BITS - 1);
+	uint64_t bits, mantissa, number;
+	int exponent, power;
+
+	memcpy(&bits, &value, sizeof(bits));
+	mantissa = (bits & (first_one - 1)) | first_one;
+	exponent = (int)(bits >> (MANTISSA_BITS - 1)) - EXPONENT_BIAS;
+	/* the power is right, or too small by one, and the last place too coarse */
+	power = DIGITS - 1 - tens_of(exponent);
+	number = scaled(mantissa, exponent - MANTISSA_BITS, power);
 	if (number <= least_number)
-		number = scaled(mantissa, exponent - 53, ++power);
+		number = scaled(mantissa, exponent - MANTISSA_BITS, ++power);
 	if (number >= 10 * least_number) {
 		number /= 10; /* a power of ten, to the nearest */
 		power--;
 	}
-	for (int i = DIGITS; i-- > 0; number /= 10)
-		digits[i] = (char)('0' + number % 10);
-	return DIGITS - 1 - power;
+	ret_digits->text[0] = (char)('0' + number / least_number);
+	put_8(ret_digits->text + 1, (uint32_t)(number % least_number / 100000000));
+	put_8(ret_digits->text + 9, (uint32_t)(number % 100000000));
+	ret_digits->power = DIGITS - 1 - power;
 }
 
 /* From 0.0001 on without exponent, as %g has it; power: from -9 on. */
-static size_t lay_out(const char digits[DIGITS], int power, char *text)
+static size_t lay_out(const struct digits *digits, char *text)
 {
+	const int power = digits->power;
 	size_t count = DIGITS, whole = power >= 0 ? (size_t)power + 1 : 0;
 	char *at = text;
 
-	while (count > 1 && digits[count - 1] == '0')
+	while (count > 1 && digits->text[count - 1] == '0')
 		count--;
 	if (power < -4) {
-		*at++ = digits[0];
-		if (count > 1)
-			*at++ = '.';
-		memcpy(at, digits + 1, count - 1);
-		at += count - 1;
+		*at++ = digits->text[0];
+		*at = '.';
+		memcpy(at + 1, digits->text + 1, DIGITS);
+		at += count > 1 ? count : 0;
 		memcpy(at, "e-", 2);
 		at[2] = (char)('0' - power);
 		at[3] = '\0';
 		return (size_t)(at + 3 - text);
 	}
-	if (power >= 0)
-		memcpy(at, digits, whole);
-	else
-		*at++ = '0';
-	at += whole;
-	*at++ = '.';
-	for (int zero = -1; zero > power; zero--)
-		*at++ = '0';
-	if (count > whole)
-		memcpy(at, digits + whole, count - whole);
-	else
-		*at++ = '0';
-	at += count > whole ? count - whole : 0;
+	if (power >= 0) {
+		memcpy(at, digits->text, DIGITS);
+		at += whole;
+		*at++ = '.';
+	} else {
+		memcpy(at, "0.000", 5);
+		at += 1 - power;
+	}
+	memcpy(at, digits->text + whole, DIGITS);
+	if (count <= whole)
+		*at = '0';
+	at += count > whole ? count - whole : 1;
 	*at = '\0';
 	return (size_t)(at - text);
 }
@@ -122,8 +151,7 @@ static size_t write_any(double value, char text[CRIT_REAL_TEXT])
 size_t crit_real_text(double value, char text[CRIT_REAL_TEXT])
 {
 	const size_t sign = signbit(value) ? 1 : 0;
-	char digits[DIGITS];
-	int power;
+	struct digits digits = { 0 };
 
 	text[0] = '-';
 	if (value == 0) {
@@ -132,6 +160,6 @@ size_t crit_real_text(double value, char text[CRIT_REAL_TEXT])
 	}
 	if (!(fabs(value) >= LEAST && fabs(value) < LEAST_TOO_LARGE))
 		return write_any(value, text);
-	power = digits_of(fabs(value), digits);
-	return sign + lay_out(digits, power, text + sign);
+	find_digits(fabs(value), &digits);
+	return sign + lay_out(&digits, text + sign);
 }
