@@ -200,16 +200,12 @@ void crit_json_integer(struct crit_json_stream *stream, int64_t value)
 
 void crit_json_real(struct crit_json_stream *stream, double value)
 {
-	char text[CRIT_REAL_TEXT];
-	size_t length;
-
 	if (!isfinite(value)) {
 		crit_json_fail(stream, -EDOM);
 		value = 0;
 	}
-	length = crit_real_text(value, text);
 	begin_value(stream);
-	put(stream, text, length);
+	stream->used_bytes += crit_real_text(value, room_for(stream, CRIT_REAL_TEXT));
 }
 
 void crit_json_bool(struct crit_json_stream *stream, bool value)

@@ -32,11 +32,6 @@ static const char digit_pairs[] = /* 00 to 99 */
 	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
 	"8081828384858687888990919293949596979899";
 
-struct digits {
-	char text[2 * DIGITS]; /* and room, so that they are copied at one size */
-	int power; /* of ten, of the first */
-};
-
 /* value * 10^power, which is mantissa * 5^power * 2^(exponent + power), to the nearest, or even. */
 static uint64_t scaled(uint64_t mantissa, int exponent, int power)
 {
@@ -53,10 +48,18 @@ static uint64_t scaled(uint64_t mantissa, int exponent, int power)
 	return whole + (rest > half || (rest == half && whole & 1));
 }
 
-static void put_8(char *to, uint32_t number)
+/* So many digits.  Returns what lies behind them. */
+static inline char *put_digits(char *to, uint64_t number, int count)
 {
-	for (int i = 6; i >= 0; i -= 2, number /= 100)
-		memcpy(to + i, &digit_pairs[2 * (number % 100)], 2);
+	char *at = to + count;
+
+	for (; at - to >= 2; number /= 100) {
+		at -= 2;
+		memcpy(at, &digit_pairs[2 * (number % 100)], 2);
+	}
+	if (at > to)
+		*to = (char)('0' + number);
+	return to + count;
 }
 
 /* floor(exponent * log10(2)): the power of ten of a number below 2^exponent, or one more. */
@@ -67,8 +70,8 @@ static int tens_of(int exponent)
 	return scaled_log / 100000 - (scaled_log < 0 && scaled_log % 100000 != 0);
 }
 
-/* Of a value from LEAST on. */
-static void find_digits(double value, struct digits *ret_digits)
+/* The 17 digits of a value from LEAST on; *ret_power: of ten, of the first. */
+static uint64_t digits_of(double value, int *ret_power)
 {
 	const uint64_t first_one = 1ull << (MANTISSA_BITS - 1);
 	uint64_t bits, mantissa, number;
@@ -86,45 +89,46 @@ static void find_digits(double value, struct digits *ret_digits)
 		number /= 10; /* a power of ten, to the nearest */
 		power--;
 	}
-	ret_digits->text[0] = (char)('0' + number / least_number);
-	put_8(ret_digits->text + 1, (uint32_t)(number % least_number / 100000000));
-	put_8(ret_digits->text + 9, (uint32_t)(number % 100000000));
-	ret_digits->power = DIGITS - 1 - power;
+	*ret_power = DIGITS - 1 - power;
+	return number;
 }
 
-/* From 0.0001 on without exponent, as %g has it; power: from -9 on. */
-static size_t lay_out(const struct digits *digits, char *text)
+static inline char *without_zeros(char *end)
 {
-	const int power = digits->power;
-	size_t count = DIGITS, whole = power >= 0 ? (size_t)power + 1 : 0;
-	char *at = text;
+	while (end[-1] == '0')
+		end--;
+	return end;
+}
 
-	while (count > 1 && digits->text[count - 1] == '0')
-		count--;
-	if (power < -4) {
-		*at++ = digits->text[0];
-		*at = '.';
-		memcpy(at + 1, digits->text + 1, DIGITS);
-		at += count > 1 ? count : 0;
-		memcpy(at, "e-", 2);
-		at[2] = (char)('0' - power);
-		at[3] = '\0';
-		return (size_t)(at + 3 - text);
-	}
+/*
+ * From 0.0001 on without exponent, as %g has it; power: from -9 on.  All goes where it stays: to
+ * copy what was written by pairs waits for the writes.
+ */
+static char *lay_out(uint64_t number, int power, char *at)
+{
 	if (power >= 0) {
-		memcpy(at, digits->text, DIGITS);
-		at += whole;
-		*at++ = '.';
-	} else {
-		memcpy(at, "0.000", 5);
-		at += 1 - power;
+		const int behind = DIGITS - 1 - power;
+		const uint64_t one = powers_of_5[behind] << behind;
+
+		at = put_digits(at, number / one, power + 1);
+		*at = '.';
+		at = without_zeros(put_digits(at + 1, number % one, behind));
+		if (at[-1] == '.')
+			*at++ = '0';
+		return at;
 	}
-	memcpy(at, digits->text + whole, DIGITS);
-	if (count <= whole)
-		*at = '0';
-	at += count > whole ? count - whole : 1;
-	*at = '\0';
-	return (size_t)(at - text);
+	if (power >= -4) {
+		memcpy(at, "0.000", 5);
+		return without_zeros(put_digits(at + 1 - power, number, DIGITS));
+	}
+	*at = (char)('0' + number / least_number);
+	at[1] = '.';
+	at = without_zeros(put_digits(at + 2, number % least_number, DIGITS - 1));
+	if (at[-1] == '.')
+		at--;
+	memcpy(at, "e-", 2);
+	at[2] = (char)('0' - power);
+	return at + 3;
 }
 
 /* As jansson mends what printf wrote. */
@@ -150,16 +154,19 @@ static size_t write_any(double value, char text[CRIT_REAL_TEXT])
 
 size_t crit_real_text(double value, char text[CRIT_REAL_TEXT])
 {
-	const size_t sign = signbit(value) ? 1 : 0;
-	struct digits digits = { 0 };
+	char *at = text + (signbit(value) ? 1 : 0), *end;
+	uint64_t number;
+	int power;
 
 	text[0] = '-';
 	if (value == 0) {
-		memcpy(text + sign, "0.0", 4);
-		return sign + 3;
+		memcpy(at, "0.0", 4);
+		return (size_t)(at + 3 - text);
 	}
 	if (!(fabs(value) >= LEAST && fabs(value) < LEAST_TOO_LARGE))
 		return write_any(value, text);
-	find_digits(fabs(value), &digits);
-	return sign + lay_out(&digits, text + sign);
+	number = digits_of(fabs(value), &power);
+	end = lay_out(number, power, at);
+	*end = '\0';
+	return (size_t)(end - text);
 }

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#define CRIT_REAL_TEXT 40 /* bytes: more than the 25 that are needed, to copy at one size */
+#define CRIT_REAL_TEXT 32 /* bytes, with the 0 */
 
 /*
  * The text that jansson writes with JSON_REAL_PRECISION(17), which is read back as the same number:
