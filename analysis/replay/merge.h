@@ -48,7 +48,10 @@ void crit_merge_delay(struct crit_merge *merge, uint32_t source, uint64_t time_n
 
 void crit_merge_remove(struct crit_merge *merge, uint32_t source);
 
-/* The earliest one is not in the tree with its time: finds a new base. */
+/*
+ * The earliest one is not in the tree with its time: finds a new base.  Cost: O(sources), once for
+ * 2^(64 - source_bits) ns: of 16,384 sources six days, of a million five hours.
+ */
 void crit_merge_move_base(struct crit_merge *merge);
 
 /* Neighbours are far apart, so that each subtree has sources of all kinds. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The merge's tree beside a search of all sources: of one and of thousands, however far apart.
+// The merge's tree beside a search of all sources: of one and of thousands, however far apart; and
+// streams beside kernel records of the same time.
 #include "analysis/replay/merge.h"
+#include "analysis/replay/turns.h"
 
 #include "tests/lib/check.h"
 #include "tests/maker/random.h"
@@ -10,6 +12,8 @@
 #define PARTS 8u
 #define ABSENT UINT64_MAX
 #define NEAR_NS 1000u
+#define NODES 5u
+#define STREAMS 60u
 #define FAR_NS (1ull << 54) /* more than there is room for beside the number of a source */
 
 static uint64_t next_ns[SOURCES_MAX];
@@ -95,6 +99,69 @@ static void check_count(uint32_t count, uint64_t step_ns)
 	crit_merge_fini(&merge);
 }
 
+/* The order of all sources: planned events, then of each node its records and its streams. */
+static uint32_t lay_out(struct crit_stream *streams, uint32_t *others)
+{
+	uint32_t order = 0, stream = 0;
+
+	others[CRIT_TURN_PLANNED] = order++;
+	for (uint32_t node = 0; node < NODES; node++) {
+		const uint32_t until = node + 1 < NODES ? stream + (uint32_t)draw(20) : STREAMS;
+
+		others[crit_turn_kernel(node)] = order++;
+		for (; stream < until && stream < STREAMS; stream++, order++)
+			streams[stream] = (struct crit_stream){ .node = node, .thread = stream };
+	}
+	return order;
+}
+
+/* In that order next_ns has the times; moves the source whose turn it is. */
+static void take_turn(struct crit_turns *turns, const struct crit_turn *turn, uint32_t order)
+{
+	struct crit_merge *merge = turn->is_stream ? &turns->streams : &turns->others;
+
+	next_ns[order] = draw(20) ? next_ns[order] + draw(3) : ABSENT;
+	if (next_ns[order] == ABSENT)
+		crit_merge_remove(merge, turn->index);
+	else
+		crit_merge_delay(merge, turn->index, next_ns[order]);
+}
+
+/* Times of few ns, so that most are those of several sources. */
+static void test_turns(void)
+{
+	struct crit_stream streams[STREAMS];
+	const struct crit_model model = { .node_count = NODES,
+					  .stream_count = STREAMS,
+					  .streams = streams };
+	uint32_t others[1 + NODES], count = lay_out(streams, others), turn_count = 0;
+	struct crit_turns turns;
+	struct crit_turn turn;
+
+	CHECK_UINT_EQ(count, 1 + NODES + STREAMS);
+	CHECK_INT_EQ(crit_turns_init(&turns, &model), 0);
+	CHECK(!crit_turns_next(&turns, &turn));
+	for (uint32_t i = 0; i < count; i++)
+		next_ns[i] = 1000 + draw(3);
+	for (uint32_t i = 0; i < 1 + NODES; i++)
+		crit_merge_add(&turns.others, i, next_ns[others[i]]);
+	for (uint32_t i = 0; i < STREAMS; i++)
+		crit_merge_add(&turns.streams, i, next_ns[i + streams[i].node + 2]);
+	for (; crit_turns_next(&turns, &turn); turn_count++) {
+		const uint32_t first = first_of(count);
+
+		CHECK_UINT_EQ(turn.time_ns, next_ns[first]);
+		CHECK_UINT_EQ(turn.is_stream ? turn.index + streams[turn.index].node + 2
+					     : others[turn.index],
+			      first);
+		CHECK_UINT_EQ(crit_turn_order(&turns, turn.index, turn.is_stream), first);
+		take_turn(&turns, &turn, first);
+	}
+	CHECK_UINT_EQ(next_ns[first_of(count)], ABSENT);
+	CHECK(turn_count > count);
+	crit_turns_fini(&turns);
+}
+
 int main(void)
 {
 	static const uint32_t counts[] = {
@@ -105,5 +172,6 @@ int main(void)
 		check_count(counts[i], NEAR_NS);
 		check_count(counts[i], FAR_NS);
 	}
+	test_turns();
 	return check_done();
 }
