@@ -14,6 +14,7 @@
 #define NEAR_NS 1000u
 #define NODES 5u
 #define STREAMS 60u
+#define LAYOUTS 20u
 #define FAR_NS (1ull << 54) /* more than there is room for beside the number of a source */
 
 static uint64_t next_ns[SOURCES_MAX];
@@ -128,7 +129,7 @@ static void take_turn(struct crit_turns *turns, const struct crit_turn *turn, ui
 }
 
 /* Times of few ns, so that most are those of several sources. */
-static void test_turns(void)
+static void check_turns(uint32_t layout)
 {
 	struct crit_stream streams[STREAMS];
 	const struct crit_model model = { .node_count = NODES,
@@ -138,6 +139,7 @@ static void test_turns(void)
 	struct crit_turns turns;
 	struct crit_turn turn;
 
+	CHECK_CASE("layout %u", layout);
 	CHECK_UINT_EQ(count, 1 + NODES + STREAMS);
 	CHECK_INT_EQ(crit_turns_init(&turns, &model), 0);
 	CHECK(!crit_turns_next(&turns, &turn));
@@ -172,6 +174,7 @@ int main(void)
 		check_count(counts[i], NEAR_NS);
 		check_count(counts[i], FAR_NS);
 	}
-	test_turns();
+	for (uint32_t layout = 0; layout < LAYOUTS; layout++)
+		check_turns(layout);
 	return check_done();
 }
