@@ -320,9 +320,7 @@ static inline bool is_of_span(uint8_t kind)
 static __attribute__((noinline)) int take_any(struct crit_shim_feed *feed)
 {
 	struct crit_slot slot;
-	int rc;
-
-	rc = feed->is_over ? 0 : take_stamped(feed, &slot);
+	int rc = feed->is_over ? 0 : take_stamped(feed, &slot);
 	if (rc == 0 && !feed->is_over)
 		rc = take_open_span(feed);
 	else if (rc == 1 && slot.kind == CRIT_S_POLL)

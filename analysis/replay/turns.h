@@ -15,7 +15,7 @@
 
 #define CRIT_TURN_PLANNED 0u /* in the merge of others */
 
-struct crit_turn_stream { /* a stream */
+struct crit_turn_stream { /* what each event needs of the model's row, in one line with others */
 	uint32_t thread; /* or CRIT_NONE */
 	uint32_t node;
 };
@@ -24,7 +24,7 @@ struct crit_turns {
 	struct crit_merge streams;
 	struct crit_merge others;
 	struct crit_turn_stream *rows; /* by stream */
-	uint32_t *other_orders;
+	uint32_t *other_orders; /* in the order of all sources */
 };
 
 struct crit_turn { /* of a source, next of all */

@@ -55,7 +55,8 @@ static inline void put(struct crit_json_stream *stream, const char *text, size_t
 	stream->used_bytes += bytes;
 }
 
-static inline char *put_line_end(const struct crit_json_stream *stream, char *at)
+/* Returns where the line goes on. */
+static inline char *write_line_end(const struct crit_json_stream *stream, char *at)
 {
 	*at++ = '\n';
 	memset(at, ' ', DEPTH_MAX); /* at one size: the next ones come over what is too much */
@@ -71,7 +72,7 @@ static void begin_value(struct crit_json_stream *stream)
 	*at = ',';
 	at += !stream->is_empty;
 	stream->is_empty = false;
-	at = put_line_end(stream, at);
+	at = write_line_end(stream, at);
 	if (stream->key) {
 		*at++ = '"';
 		memcpy(at, stream->key, key_bytes);
@@ -125,7 +126,7 @@ void crit_json_close(struct crit_json_stream *stream)
 	if (!stream->is_empty) {
 		char *begin = room_for(stream, DEPTH_MAX + PUNCTUATION_BYTES);
 
-		stream->used_bytes += (size_t)(put_line_end(stream, begin) - begin);
+		stream->used_bytes += (size_t)(write_line_end(stream, begin) - begin);
 	}
 	stream->is_empty = false; /* what it lies in has this one */
 	stream->key = NULL;
