@@ -11,7 +11,7 @@
 #include "cli/results/recording_set.h"
 #include "cli/results/run_waits.h"
 #include "core/base/line.h"
-#include "report/causes/prediction.h"
+#include "report/fixes/prediction.h"
 #include "report/tables/summary.h"
 
 #define WORTH_SAYING_RATIO 0.001 /* of the code's time */

@@ -16,7 +16,7 @@
 #include "cli/install/installation.h"
 #include "cli/console/progress.h"
 #include "cli/results/run_waits.h"
-#include "report/causes/prediction.h"
+#include "report/fixes/prediction.h"
 #include "report/findings/summarise.h"
 #include "report/graph/wait_graph.h"
 #include "report/pages/report_files.h"

@@ -10,7 +10,7 @@
 #include "analysis/schema/results.h"
 #include "core/base/err.h"
 #include "report/causes/cause_table.h"
-#include "report/causes/fix_table.h"
+#include "report/fixes/fix_table.h"
 
 struct crit_elf_reader;
 

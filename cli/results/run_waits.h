@@ -9,7 +9,7 @@
 #include "analysis/waits/filming.h"
 #include "core/base/err.h"
 #include "report/causes/cause_table.h"
-#include "report/causes/fix_table.h"
+#include "report/fixes/fix_table.h"
 
 struct crit_run_waits;
 

@@ -6,7 +6,7 @@
 
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
-#include "report/causes/fix_table.h"
+#include "report/fixes/fix_table.h"
 
 #define LEAST_OF_ALL 0.8 /* of what balancing all code gains */
 #define LEAST_RATIO 0.01 /* of the window */

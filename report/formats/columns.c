@@ -14,7 +14,7 @@
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
 #include "report/causes/cause_words.h"
-#include "report/causes/fix_words.h"
+#include "report/fixes/fix_words.h"
 #include "report/findings/runtimes.h"
 #include "report/findings/programs.h"
 #include "report/formats/json_stream.h"

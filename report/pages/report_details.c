@@ -4,7 +4,7 @@
 
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
-#include "report/causes/fix_words.h"
+#include "report/fixes/fix_words.h"
 #include "report/pages/hot_text.h"
 #include "report/pages/message_text.h"
 #include "report/pages/region_text.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "report/causes/cause_rows.h"
-#include "report/causes/fix_table.h"
+#include "report/fixes/fix_table.h"
 #include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"
 #include "report/graph/wait_graph.h"

@@ -5,7 +5,7 @@
 #include "core/base/line.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
-#include "report/causes/fix_words.h"
+#include "report/fixes/fix_words.h"
 
 #define MEMBERS_MAX 8 /* of a knot */
 #define EXCESS_BYTES 24

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/causes/fix_table.h"
+#include "report/fixes/fix_table.h"
 #include "report/tables/summary.h"
 
 /* Errors: -ENOMEM, -EIO. */

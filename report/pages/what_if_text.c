@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "report/causes/fix_words.h"
+#include "report/fixes/fix_words.h"
 #include "report/formats/row_writer.h"
 
 /* Waits that another act could have ended. */

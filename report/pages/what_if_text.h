@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/causes/fix_table.h"
+#include "report/fixes/fix_table.h"
 #include "report/tables/summary.h"
 
 void crit_what_if_text_write(FILE *out, const struct crit_fix_table *table,

@@ -75,11 +75,12 @@ FOLDERS = {
     "jobs/slurm": "",
     "report/tables": "",
     "report/causes": "tables",
-    "report/findings": "tables causes",
-    "report/formats": "tables causes findings graph",
+    "report/fixes": "tables causes",
+    "report/findings": "tables causes fixes",
+    "report/formats": "tables causes fixes findings graph",
     "report/profiles": "tables findings",
     "report/graph": "tables causes",
-    "report/pages": "tables causes graph findings formats",
+    "report/pages": "tables causes fixes graph findings formats",
     "report/diff": "tables findings formats",
 }
 

@@ -12,7 +12,7 @@
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_site.h"
 #include "report/causes/cause_words.h"
-#include "report/causes/fix_words.h"
+#include "report/fixes/fix_words.h"
 #include "tests/lib/check.h"
 
 #define MS 1000000ull

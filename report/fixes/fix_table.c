@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses changes, makes scenarios of them, and has them played.
-#include "report/causes/fix_table.h"
+#include "report/fixes/fix_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "core/base/array.h"
 #include "report/causes/cause_site.h"
 #include "report/causes/cause_words.h"
-#include "report/causes/fix_cpus.h"
-#include "report/causes/fix_queues.h"
-#include "report/causes/fix_units.h"
+#include "report/fixes/fix_cpus.h"
+#include "report/fixes/fix_queues.h"
+#include "report/fixes/fix_units.h"
 #include "report/tables/location_fit.h"
 
 #define PLACES_MAX 4u /* of which the table tells what they would gain */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which threads work, and how long in their code.
-#include "report/causes/fix_units.h"
+#include "report/fixes/fix_units.h"
 
 #include <errno.h>
 #include <stdlib.h>

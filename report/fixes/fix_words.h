@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "report/causes/cause_words.h"
-#include "report/causes/fix_table.h"
+#include "report/fixes/fix_table.h"
 
 #define CRIT_FIX_BYTES (CRIT_CAUSE_WHAT_BYTES + 96)
 

@@ -11,7 +11,7 @@
 #define CRIT_FIX_QUEUES_H
 
 #include "analysis/waits/forecast.h"
-#include "report/causes/fix_table.h"
+#include "report/fixes/fix_table.h"
 
 #define CRIT_FIX_QUEUES_ONE 1000000u /* denominator of the factors */
 

@@ -3,7 +3,7 @@
 #ifndef CRIT_FIX_CPUS_H
 #define CRIT_FIX_CPUS_H
 
-#include "report/causes/fix_table.h"
+#include "report/fixes/fix_table.h"
 
 /*
  * One scenario, of a run that was filmed with states; the result as of a forecast with it alone.

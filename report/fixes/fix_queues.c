@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What part of the time without a CPU goes to whom.
-#include "report/causes/fix_queues.h"
+#include "report/fixes/fix_queues.h"
 
 #include <errno.h>
 #include <stdlib.h>

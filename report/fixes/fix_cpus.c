@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How many CPUs each node has, whose threads are where, and the simulation of both.
-#include "report/causes/fix_cpus.h"
+#include "report/fixes/fix_cpus.h"
 
 #include <errno.h>
 #include <stdlib.h>

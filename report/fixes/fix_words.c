@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Changes of a program in words.
-#include "report/causes/fix_words.h"
+#include "report/fixes/fix_words.h"
 
 #include "core/base/call.h"
 

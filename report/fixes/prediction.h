@@ -10,7 +10,7 @@
 #define CRIT_PREDICTION_H
 
 #include "core/base/err.h"
-#include "report/causes/code_times.h"
+#include "report/fixes/code_times.h"
 
 struct crit_prediction {
 	uint64_t recorded_ns; /* from the window's begin to the end of the last thread */

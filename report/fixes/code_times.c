@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Names the code of each bucket, and adds up what one unit has under one name.
-#include "report/causes/code_times.h"
+#include "report/fixes/code_times.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairs the code of two runs, and plays the film of the one with the times of the other.
-#include "report/causes/prediction.h"
+#include "report/fixes/prediction.h"
 
 #include <errno.h>
 #include <stdlib.h>
