@@ -8,6 +8,7 @@
 
 #include "analysis/waits/filming.h"
 #include "core/base/setting.h"
+#include "report/causes/code_places.h"
 
 #define EDGES_MAX 1000000u
 
@@ -18,6 +19,7 @@ struct crit_run_waits {
 	struct crit_trace_sink sink;
 	struct crit_listener listener;
 	struct crit_costs costs;
+	struct crit_code_places *places; /* of the costs' buckets; NULL: not asked for so far */
 	struct crit_filmed_run run; /* once resolved */
 	struct crit_code_excess excess;
 	bool has_run, has_excess;
@@ -70,6 +72,7 @@ void crit_run_waits_destroy(struct crit_run_waits *waits)
 	if (!waits)
 		return;
 	crit_costs_fini(&waits->costs);
+	crit_code_places_destroy(waits->places);
 	crit_filmed_run_fini(&waits->run);
 	crit_code_excess_fini(&waits->excess);
 	crit_filming_destroy(waits->filming);
@@ -97,18 +100,31 @@ int crit_run_waits_play(struct crit_run_waits *waits, struct crit_err *err)
 	return rc ? rc : crit_costs_check(&waits->costs, err);
 }
 
-struct crit_cause_table *crit_run_waits_table(const struct crit_run_waits *waits,
+/* Errors: NULL, out of memory. */
+static struct crit_code_places *places_of(struct crit_run_waits *waits,
+					  const struct crit_results *results,
+					  struct crit_symbols *symbols)
+{
+	if (!waits->places)
+		waits->places = crit_code_places_create(crit_filming_keys(waits->filming),
+							waits->costs.bucket_count, results,
+							symbols);
+	return waits->places;
+}
+
+struct crit_cause_table *crit_run_waits_table(struct crit_run_waits *waits,
 					      const struct crit_results *results,
 					      struct crit_symbols *symbols, enum crit_cause_by by)
 {
 	const struct crit_cause_input input = { .costs = &waits->costs,
 						.keys = crit_filming_keys(waits->filming),
+						.places = places_of(waits, results, symbols),
 						.results = results,
 						.symbols = symbols,
 						.excess = waits->has_excess ? &waits->excess
 									    : NULL };
 
-	return crit_cause_table_create(&input, by);
+	return input.places ? crit_cause_table_create(&input, by) : NULL;
 }
 
 uint64_t crit_run_waits_window_ns(const struct crit_run_waits *waits)
@@ -124,10 +140,13 @@ int crit_run_waits_input(struct crit_run_waits *waits, const struct crit_results
 
 	*ret_input = (struct crit_fix_input){ .costs = &waits->costs,
 					      .keys = crit_filming_keys(waits->filming),
+					      .places = places_of(waits, results, symbols),
 					      .samples = crit_filming_samples(waits->filming),
 					      .results = results,
 					      .symbols = symbols,
 					      .run = &waits->run };
+	if (!ret_input->places)
+		return crit_err_set(err, -ENOMEM, "out of memory");
 	if (!waits->has_run) {
 		crit_filmed_run_fini(&waits->run);
 		rc = crit_filming_resolve(waits->filming, &waits->run, err);

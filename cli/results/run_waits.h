@@ -49,7 +49,7 @@ int crit_run_waits_compare(struct crit_run_waits *waits, const struct crit_resul
  * Of waits that were played; results are those of their analysis.
  * Ownership: the caller's, before the waits are destroyed.  Errors: NULL, out of memory.
  */
-struct crit_cause_table *crit_run_waits_table(const struct crit_run_waits *waits,
+struct crit_cause_table *crit_run_waits_table(struct crit_run_waits *waits,
 					      const struct crit_results *results,
 					      struct crit_symbols *symbols, enum crit_cause_by by);
 
@@ -64,7 +64,7 @@ int crit_run_waits_fixes(struct crit_run_waits *waits, const struct crit_results
 
 /*
  * Of waits that were played, which have needs: what changes of them are foretold by.  It borrows
- * all; the run is the waits'.  Errors: those of crit_filming_resolve.
+ * all; the run is the waits'.  Errors: those of crit_filming_resolve; -ENOMEM.
  */
 int crit_run_waits_input(struct crit_run_waits *waits, const struct crit_results *results,
 			 struct crit_symbols *symbols, struct crit_fix_input *ret_input,

@@ -13,6 +13,7 @@
 #define CRIT_WHO_LOCKS UINT32_MAX
 
 struct crit_code_key;
+struct crit_code_place;
 struct crit_who_regions;
 
 struct crit_who_region { /* or a task, or a phase */
@@ -37,15 +38,10 @@ struct crit_who_rule { /* zeroed: ranks, threads of none */
 struct crit_cause_row {
 	struct crit_who who;
 	double without_cpu; /* of the time it computed, share in which it had no CPU; of who */
-	struct crit_source_location before, after; /* of the calls */
-	uint16_t before_call, after_call; /* 0: the begin, the end */
-	bool is_call; /* it is in the call before */
-	bool is_region; /* it is all code in the region `before`, its call 0: outside of all */
-	bool is_function; /* it is the code of the function that `before` lies in, by samples */
+	const struct crit_code_place *place; /* borrowed; NULL: code is not told apart */
 	bool is_cpu; /* it wanted a CPU and had none, wherever it was */
 	bool is_blocked; /* of code: it was blocked there, by nobody of the run */
 	bool is_outside; /* nobody of the run: a timer, a device, another program */
-	bool has_place; /* else code is not told apart */
 	crit_integral cost; /* ns of all who waited for it, directly or through others */
 	crit_integral direct; /* of these, of those who waited for it alone */
 	uint64_t path_ns; /* on the critical path */

@@ -11,23 +11,36 @@
 #include "analysis/waits/film/film.h"
 #include "core/base/hash.h"
 #include "report/causes/cause_rows.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/cause_who.h"
+#include "report/causes/code_places.h"
 #include "report/causes/late_rows.h"
 #include "report/causes/who_regions.h"
 
+/* What kind of time it is of, as its rows are ordered. */
+static unsigned int kind_of(const struct crit_cause_row *row)
+{
+	return row->is_outside << 2u | row->is_cpu << 1u | row->is_blocked;
+}
+
+/* Rows of one kind all have places, or none does. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct crit_cause_row *left = a, *right = b;
 	int order = crit_cause_compare_who(&left->who, &right->who);
 
-	return order ? order : crit_cause_compare_place(left, right);
+	if (!order)
+		order = crit_by_number(kind_of(left), kind_of(right));
+	if (order || left->place == right->place)
+		return order;
+	return crit_by_number(left->place->order, right->place->order);
 }
 
 static uint64_t hash_row(const void *item)
 {
 	const struct crit_cause_row *row = item;
 
-	return crit_hash_mix(crit_cause_hash_who(&row->who), crit_cause_hash_place(row));
+	return crit_hash_mix(crit_cause_hash_who(&row->who),
+			     (uint64_t)kind_of(row) << 32 | (row->place ? row->place->number : 0));
 }
 
 static void begin_row(void *to, const void *from)
@@ -213,7 +226,7 @@ enum row_kind {
 	ROW_KINDS
 };
 
-static enum row_kind kind_of(int part)
+static enum row_kind row_kind_of(int part)
 {
 	return part == CRIT_PART_CPU       ? ROW_WANTS_CPU
 	       : part == CRIT_PART_BLOCKED ? ROW_IS_BLOCKED
@@ -233,8 +246,7 @@ static crit_integral direct_of(const struct crit_cost *cost, enum row_kind kind)
 }
 
 static struct crit_cause_row row_of(const struct crit_code_key *key, const struct crit_cost *cost,
-				    const struct crit_results *results, enum row_kind kind,
-				    bool has_places)
+				    const struct crit_results *results, enum row_kind kind)
 {
 	struct crit_cause_row row = { .is_cpu = kind == ROW_WANTS_CPU,
 				      .is_blocked = kind == ROW_IS_BLOCKED,
@@ -242,17 +254,11 @@ static struct crit_cause_row row_of(const struct crit_code_key *key, const struc
 				      .is_outside = key->thread >= results->thread_count };
 
 	for (int part = 0; part < CRIT_PART_COUNT; part++) {
-		if (kind_of(part) != kind)
+		if (row_kind_of(part) != kind)
 			continue;
 		row.cost += cost->cost[part];
 		row.path_ns += cost->path_ns[part];
 	}
-	row.has_place = !row.is_cpu && has_places;
-	if (row.is_outside && row.has_place) {
-		row.before_call = key->before.call;
-		row.before.offset = key->before.site;
-	}
-	row.has_place &= !row.is_outside;
 	return row;
 }
 
@@ -269,13 +275,6 @@ static void add_excess(struct crit_cause_row *row, const struct crit_code_excess
 	row->path_excess_ns = row->is_cpu ? 0 : excess->path_ns[bucket];
 }
 
-static void write_region(struct crit_cause_row *row, const struct crit_who_region *region)
-{
-	row->is_region = true;
-	row->before_call = region->call;
-	row->before = region->place;
-}
-
 /* Bits: the kinds of a bucket that may tell something, mostly one.  delay: NULL, not known. */
 static unsigned int kinds_of(const struct crit_cost *cost, const struct crit_bucket_delay *delay)
 {
@@ -283,7 +282,7 @@ static unsigned int kinds_of(const struct crit_cost *cost, const struct crit_buc
 
 	for (int part = 0; part < CRIT_PART_COUNT; part++)
 		if (cost->cost[part] || cost->path_ns[part])
-			kinds |= 1u << kind_of(part);
+			kinds |= 1u << row_kind_of(part);
 	if (delay && delay->code_ns > 0)
 		kinds |= 1u << ROW_WORKS;
 	if (delay && delay->cpu_ns > 0)
@@ -297,23 +296,36 @@ static bool make_row(struct crit_cause_row *row, const struct crit_cause_table *
 		     enum row_kind kind)
 {
 	static const struct crit_code_key nowhere = { .thread = CRIT_NONE };
-	const bool has_places = by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE ||
-				by == CRIT_CAUSE_BY_REGION;
 	const struct crit_costs *costs = input->costs;
 	const struct crit_code_key *key = bucket < costs->bucket_count ? &input->keys[bucket]
 								       : &nowhere;
 
-	*row = row_of(key, &costs->buckets[bucket], input->results, kind, has_places);
+	*row = row_of(key, &costs->buckets[bucket], input->results, kind);
 	if (input->excess)
 		add_excess(row, input->excess, bucket, key);
 	if (!row->cost && !row->path_ns && row->delay_ns <= 0)
 		return false;
 	row->who = who_of(input->results, key, &table->rule, by);
-	if (row->has_place && by == CRIT_CAUSE_BY_REGION)
-		write_region(row, crit_who_regions_find(table->regions, key));
-	else if (row->has_place)
-		crit_cause_find_place(row, key, input->results, input->symbols);
 	return true;
+}
+
+/* Errors: -ENOMEM. */
+static int find_place(struct crit_cause_row *row, const struct crit_cause_table *table,
+		      const struct crit_cause_input *input, enum crit_cause_by by, size_t bucket)
+{
+	const bool has_places = by == CRIT_CAUSE_BY_PLACE || by == CRIT_CAUSE_BY_SITE ||
+				by == CRIT_CAUSE_BY_REGION;
+	const struct crit_who_region *region;
+
+	if (row->is_cpu || !has_places)
+		return 0;
+	if (by == CRIT_CAUSE_BY_REGION && !row->is_outside) {
+		region = crit_who_regions_find(table->regions, &input->keys[bucket]);
+		row->place = crit_code_places_region(input->places, region->call, &region->place);
+	} else {
+		row->place = crit_code_places_of(input->places, bucket);
+	}
+	return row->place ? 0 : -ENOMEM;
 }
 
 /* A row of each kind of each bucket, by groups.  Errors: -ENOMEM. */
@@ -333,8 +345,10 @@ static int join_rows(struct crit_cause_table *table, const struct crit_cause_inp
 
 		for (int kind = 0; kind < ROW_KINDS && !rc; kind++)
 			if (kinds & 1u << kind &&
-			    make_row(&row, table, input, by, i, (enum row_kind)kind))
-				rc = crit_groups_put(&groups, &row);
+			    make_row(&row, table, input, by, i, (enum row_kind)kind)) {
+				rc = find_place(&row, table, input, by, i);
+				rc = rc ? rc : crit_groups_put(&groups, &row);
+			}
 	}
 	table->rows = crit_groups_end(&groups, &table->row_count);
 	return rc;
@@ -345,7 +359,7 @@ static int fill_rows(struct crit_cause_table *table, const struct crit_cause_inp
 {
 	double *shares = find_shares(input->results, table->rule.same_names);
 
-	if (!shares || join_rows(table, input, by)) {
+	if (!shares || join_rows(table, input, by) || crit_code_places_sort(input->places)) {
 		free(shares);
 		return -ENOMEM;
 	}
@@ -404,7 +418,7 @@ struct crit_cause_table *crit_cause_table_create(const struct crit_cause_input *
 	if (by == CRIT_CAUSE_BY_REGION)
 		table->regions = crit_who_regions_create(input->results, input->symbols);
 	table->late_acts = crit_late_rows_create(input->costs, input->keys, input->results,
-						 input->symbols, &table->rule);
+						 input->places, &table->rule);
 	table->late_count = input->costs->acts.kept_count;
 	if (input->excess) {
 		table->met_count =

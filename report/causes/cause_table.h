@@ -8,6 +8,7 @@
 #include "analysis/waits/backwards/costs.h"
 #include "report/causes/code_excess.h"
 
+struct crit_code_places;
 struct crit_symbols;
 
 enum crit_cause_by {
@@ -26,6 +27,7 @@ struct crit_who;
 struct crit_cause_input {
 	const struct crit_costs *costs;
 	const struct crit_code_key *keys; /* the buckets of the costs */
+	struct crit_code_places *places; /* of these */
 	const struct crit_results *results;
 	struct crit_symbols *symbols; /* may be NULL: bare addresses, not joined */
 	const struct crit_code_excess *excess; /* may be NULL: not known */

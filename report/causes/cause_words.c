@@ -9,7 +9,7 @@
 #include "analysis/waits/code_keys.h"
 #include "core/base/call.h"
 #include "report/causes/cause_rows.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/code_places.h"
 #include "report/tables/labels.h"
 #include "report/tables/location_fit.h"
 
@@ -34,7 +34,7 @@ static const char *call_text(uint16_t call, const struct crit_source_location *p
 		return "idle time of OpenMP";
 	if (call == CRIT_CODE_LOCK)
 		return "the handover of a lock";
-	if (crit_cause_is_phase(call)) {
+	if (crit_code_is_phase(call)) {
 		(void)snprintf(text, CALL_BYTES, "%sphase %s",
 			       call == CRIT_CODE_PHASE_END ? "the end of " : "", place->function);
 		return text;
@@ -121,79 +121,91 @@ static void write_function(const struct crit_source_location *place,
 }
 
 /* A loop of one call. */
-static bool is_same_call(const struct crit_cause_row *row)
+static bool is_same_call(const struct crit_code_place *place)
 {
-	return crit_cause_compare_call(row->before_call, &row->before, row->after_call,
-				       &row->after) == 0;
+	return place->before == place->after;
 }
 
 /* From the begin of a phase, or a parallel region, to its end. */
-static bool is_whole(const struct crit_cause_row *row)
+static bool is_whole(const struct crit_code_place *place)
 {
-	if (row->before_call == CRIT_CONSTRUCT_PHASE && row->after_call == CRIT_CODE_PHASE_END)
-		return strcmp(row->before.function, row->after.function) == 0;
-	return row->before_call == CRIT_CONSTRUCT_PARALLEL &&
-	       row->after_call == CRIT_CODE_REGION_END &&
-	       crit_source_location_compare(&row->before, &row->after) == 0;
+	const struct crit_code_end *before = place->before, *after = place->after;
+
+	if (before->call == CRIT_CONSTRUCT_PHASE && after->call == CRIT_CODE_PHASE_END)
+		return strcmp(before->place.function, after->place.function) == 0;
+	return before->call == CRIT_CONSTRUCT_PARALLEL && after->call == CRIT_CODE_REGION_END &&
+	       crit_source_location_compare(&before->place, &after->place) == 0;
 }
 
-/* "blocked between MPI_Send a.c:3 and MPI_Recv a.c:9". */
-static const char *blocked_text(const struct crit_cause_row *row, char text[CRIT_CAUSE_WHAT_BYTES])
+static const char *end_text(const struct crit_code_end *end, char text[CALL_BYTES])
 {
-	struct crit_cause_row code = *row;
-	char room[CRIT_CAUSE_WHAT_BYTES];
-	const char *where;
+	return call_text(end->call, &end->place, text);
+}
 
-	code.is_blocked = false;
-	where = crit_cause_what(&code, room);
-	(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "blocked %.*s", CRIT_CAUSE_WHAT_BYTES - 16,
-		       *where ? where : "outside of calls");
+const char *crit_code_place_text(const struct crit_code_place *place,
+				 char text[CRIT_CAUSE_WHAT_BYTES])
+{
+	char before[CALL_BYTES], after[CALL_BYTES];
+
+	if (place->before->is_function) {
+		write_function(&place->before->place, text);
+		return text;
+	}
+	if (place->is_region)
+		return write_region(place->before->call, &place->before->place, text);
+	if (!place->before->call && !place->after->call)
+		return "from its begin to its end";
+	if (place->is_call)
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "in %s",
+			       end_text(place->before, before));
+	else if (is_whole(place))
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "from begin to end of %s",
+			       end_text(place->before, before));
+	else if (!place->before->call)
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "from its begin to %s",
+			       end_text(place->after, after));
+	else if (!place->after->call)
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "from %s to its end",
+			       end_text(place->before, before));
+	else
+		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "between %s and %s",
+			       end_text(place->before, before),
+			       is_same_call(place) ? "the next" : end_text(place->after, after));
 	return text;
+}
+
+/* "a timer, device or other program that ends MPI_Recv solver.c:42". */
+static const char *outside_text(const struct crit_code_place *place,
+				char text[CRIT_CAUSE_WHAT_BYTES])
+{
+	char ended[CALL_BYTES];
+
+	if (!place || !place->before->call)
+		return "timers, devices, other programs";
+	(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "a timer, device or other program that ends %s",
+		       end_text(place->before, ended));
+	return text;
+}
+
+static const char *code_text(const struct crit_cause_row *row, char text[CRIT_CAUSE_WHAT_BYTES])
+{
+	if (row->is_outside)
+		return outside_text(row->place, text);
+	if (row->is_cpu)
+		return "wants a CPU and has none";
+	return row->place ? crit_code_place_text(row->place, text) : "";
 }
 
 const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAUSE_WHAT_BYTES])
 {
-	char before[CALL_BYTES], after[CALL_BYTES];
+	char room[CRIT_CAUSE_WHAT_BYTES];
+	const char *where;
 
-	if (row->is_blocked)
-		return blocked_text(row, text);
-	if (row->is_outside && !row->before_call)
-		return "timers, devices, other programs";
-	if (row->is_outside) {
-		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES,
-			       "a timer, device or other program that ends %s",
-			       call_text(row->before_call, &row->before, before));
-		return text;
-	}
-	if (row->is_cpu)
-		return "wants a CPU and has none";
-	if (!row->has_place)
-		return "";
-	if (row->is_function) {
-		write_function(&row->before, text);
-		return text;
-	}
-	if (row->is_region)
-		return write_region(row->before_call, &row->before, text);
-	if (!row->before_call && !row->after_call)
-		return "from its begin to its end";
-	if (row->is_call)
-		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "in %s",
-			       call_text(row->before_call, &row->before, before));
-	else if (is_whole(row))
-		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "from begin to end of %s",
-			       call_text(row->before_call, &row->before, before));
-	else if (!row->before_call)
-		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "from its begin to %s",
-			       call_text(row->after_call, &row->after, after));
-	else if (!row->after_call)
-		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "from %s to its end",
-			       call_text(row->before_call, &row->before, before));
-	else
-		(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "between %s and %s",
-			       call_text(row->before_call, &row->before, before),
-			       is_same_call(row) ? "the next"
-						 : call_text(row->after_call, &row->after, after));
+	if (!row->is_blocked)
+		return code_text(row, text);
+	where = code_text(row, room);
+	(void)snprintf(text, CRIT_CAUSE_WHAT_BYTES, "blocked %.*s", CRIT_CAUSE_WHAT_BYTES - 16,
+		       *where ? where : "outside of calls");
 	return text;
 }
 

@@ -9,6 +9,7 @@
 
 struct crit_cause_row;
 struct crit_cause_table;
+struct crit_code_place;
 struct crit_late_row;
 struct crit_who;
 
@@ -27,8 +28,12 @@ const char *crit_cause_who(const struct crit_results *results, const struct crit
 
 /*
  * "between MPI_Recv receive heat.c:22 and MPI_Send send heat.c:27", "between MPI_Barrier step
- * heat.c:9 and the next", "in smooth (solver.c)"; "" where no code is told.
+ * heat.c:9 and the next", "in smooth (solver.c)".
  */
+const char *crit_code_place_text(const struct crit_code_place *place,
+				 char text[CRIT_CAUSE_WHAT_BYTES]);
+
+/* The same, "wants a CPU and has none", "blocked between ..."; "" where no code is told. */
 const char *crit_cause_what(const struct crit_cause_row *row, char text[CRIT_CAUSE_WHAT_BYTES]);
 
 /* Both: "rank 3: between ..."; of all together "all: ...". */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/causes/cause_site.h"
+#include "report/causes/cause_who.h"
 
 /* How many there are to do the same: ranks, or threads in runs without. */
 static size_t count_units(const struct crit_fix_input *input, const struct crit_fix_sites *sites)

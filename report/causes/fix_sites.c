@@ -5,17 +5,18 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/array.h"
-#include "core/base/index.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/cause_who.h"
 
 #define STANDARD_ERRORS 3
 
-struct collecting { /* parts as they come, and sites by their first part so far */
+struct collecting { /* parts as they come, and their sites */
 	const struct crit_fix_input *input;
 	struct crit_fix_sites *sites;
-	struct crit_index index; /* of sites, by place */
+	uint32_t *numbers; /* of each place its site, from 1 */
+	size_t capacity;
 };
 
 /* Parts of one site. */
@@ -32,7 +33,7 @@ static int compare_sites(const void *a, const void *b, void *user)
 	const struct crit_fix_site *rows = user;
 	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
 
-	return crit_cause_compare_place(&rows[left].place, &rows[right].place);
+	return crit_by_number(rows[left].place->order, rows[right].place->order);
 }
 
 bool crit_fix_is_code(const struct crit_fix_input *input, uint32_t bucket)
@@ -43,39 +44,31 @@ bool crit_fix_is_code(const struct crit_fix_input *input, uint32_t bucket)
 	       input->run->bucket_ns[bucket] != 0;
 }
 
-/* Adds a part to the site of its place, which is as its first part has it.  Errors: -ENOMEM. */
+/* Adds a part to the site of its place.  Errors: -ENOMEM. */
 static int add_part(struct collecting *to, struct crit_fix_part part,
-		    const struct crit_cause_row *place)
+		    const struct crit_code_place *place)
 {
 	struct crit_fix_sites *sites = to->sites;
-	const uint64_t hash = crit_cause_hash_place(place);
-	struct crit_fix_site *row;
-	struct crit_probe probe;
-	int rc = 0;
+	const size_t known = to->capacity;
+	uint32_t *number;
 
-	part.site = crit_index_first(&to->index, hash, &probe);
-	while (part.site != CRIT_NONE &&
-	       crit_cause_compare_place(&sites->rows[part.site].place, place))
-		part.site = crit_index_next(&to->index, &probe);
-	if (part.site == CRIT_NONE) {
-		part.site = (uint32_t)sites->count++;
-		rc = crit_index_put(&to->index, hash, part.site);
+	if (crit_array_grow(&to->numbers, &to->capacity, place->number + 1, sizeof(*to->numbers)))
+		return -ENOMEM;
+	memset(to->numbers + known, 0, (to->capacity - known) * sizeof(*to->numbers));
+	number = &to->numbers[place->number];
+	if (!*number) {
+		sites->rows[sites->count].place = place;
+		*number = (uint32_t)++sites->count;
 	}
-	row = &sites->rows[part.site];
-	if (!row->part_count++ || compare_parts(&part, &sites->parts[row->first_part]) < 0) {
-		row->place = *place;
-		row->first_part = sites->part_count;
-	}
+	part.site = *number - 1;
+	sites->rows[part.site].part_count++;
 	sites->parts[sites->part_count++] = part;
-	return rc;
+	return 0;
 }
 
-static struct crit_cause_row begin_place(const struct crit_fix_input *input, uint32_t bucket)
+static struct crit_who unit_of(const struct crit_fix_input *input, uint32_t bucket)
 {
-	return (struct crit_cause_row){
-		.has_place = true,
-		.who = crit_cause_who_of(input->results, input->keys[bucket].thread, false)
-	};
+	return crit_cause_who_of(input->results, input->keys[bucket].thread, false);
 }
 
 static int add_calls(struct collecting *to)
@@ -83,17 +76,12 @@ static int add_calls(struct collecting *to)
 	const struct crit_fix_input *input = to->input;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < input->costs->bucket_count && !rc; i++) {
-		struct crit_cause_row place;
-
-		if (!crit_fix_is_code(input, i))
-			continue;
-		place = begin_place(input, i);
-		crit_cause_find_place(&place, &input->keys[i], input->results, input->symbols);
-		rc = add_part(to,
-			      (struct crit_fix_part){ .who = place.who, .bucket = i, .share = 1 },
-			      &place);
-	}
+	for (uint32_t i = 0; i < input->costs->bucket_count && !rc; i++)
+		if (crit_fix_is_code(input, i))
+			rc = add_part(to,
+				      (struct crit_fix_part){
+					      .who = unit_of(input, i), .bucket = i, .share = 1 },
+				      crit_code_places_of(input->places, i));
 	return rc;
 }
 
@@ -150,18 +138,17 @@ static int add_functions(struct collecting *to, const struct sampled *buckets)
 	for (size_t i = 0; i < input->samples->count && !rc; i++) {
 		const struct crit_filmed_sample *sample = &input->samples->rows[i];
 		const struct sampled *bucket = &buckets[sample->bucket];
-		struct crit_cause_row place;
+		const struct crit_code_place *place;
 
 		if (!crit_fix_is_code(input, sample->bucket) || !sample->cpu_ns)
 			continue;
-		place = begin_place(input, sample->bucket);
-		if (!crit_cause_find_function(
-			    &place, sample->address,
-			    &input->results->threads[input->keys[sample->bucket].thread],
-			    input->symbols))
+		rc = crit_code_places_function(
+			input->places, &input->results->threads[input->keys[sample->bucket].thread],
+			sample->address, &place);
+		if (rc || !place)
 			continue;
 		rc = add_part(to,
-			      (struct crit_fix_part){ .who = place.who,
+			      (struct crit_fix_part){ .who = unit_of(input, sample->bucket),
 						      .bucket = sample->bucket,
 						      .sample_count = sample->count,
 						      .sampled_ns = (double)sample->cpu_ns,
@@ -169,7 +156,7 @@ static int add_functions(struct collecting *to, const struct sampled *buckets)
 						      .share = bucket->share *
 							       (double)sample->cpu_ns /
 							       (double)bucket->ns },
-			      &place);
+			      place);
 	}
 	return rc;
 }
@@ -197,8 +184,8 @@ static int collect_parts(const struct crit_fix_input *input, struct crit_fix_sit
 		rc = add_calls(&to);
 	if (!rc && input->samples->count)
 		rc = add_sampled(&to);
-	crit_index_fini(&to.index);
-	return rc;
+	free(to.numbers);
+	return rc ? rc : crit_code_places_sort(input->places);
 }
 
 /* Sites by place, each with its parts behind those of the one before.  Errors: -ENOMEM. */
@@ -299,7 +286,6 @@ int crit_fix_sites_make(const struct crit_fix_input *input, struct crit_fix_site
 	for (uint32_t i = 0; i < sites->count && !rc; i++) {
 		struct crit_fix_site *site = &sites->rows[i];
 
-		site->place.who = (struct crit_who){ .rank = CRIT_NONE, .thread = CRIT_NONE };
 		join_parts(sites, i, &part_count);
 		for (size_t from = 0; from < site->part_count;)
 			from = add_unit(input, &sites->parts[site->first_part], from, site);
@@ -323,7 +309,7 @@ bool crit_fix_site_is_uneven(const struct crit_fix_site *site)
 	const double variance = 2 / (9 * free_count);
 	double beyond; /* of units' sums of squares, what they would have were they equal */
 
-	if (site->unit_count < 2 || !site->place.is_function)
+	if (site->unit_count < 2 || !site->place->before->is_function)
 		return site->unit_count > 1;
 	beyond = site->unit_squares - site->sampled_ns * site->sampled_ns / site->unit_count;
 	/* one unit's sum varies by sample_squares / unit_count, were they equal */

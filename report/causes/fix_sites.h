@@ -12,10 +12,12 @@
 #include "analysis/waits/backwards/costs.h"
 #include "analysis/waits/filming.h"
 #include "report/causes/cause_rows.h"
+#include "report/causes/code_places.h"
 
 struct crit_fix_input {
 	const struct crit_costs *costs;
 	const struct crit_code_key *keys; /* the buckets of the costs */
+	struct crit_code_places *places; /* of these */
 	const struct crit_filmed_samples *samples; /* in these */
 	const struct crit_results *results;
 	struct crit_symbols
@@ -24,7 +26,7 @@ struct crit_fix_input {
 };
 
 struct crit_fix_site { /* of all units together */
-	struct crit_cause_row place; /* who: all */
+	const struct crit_code_place *place; /* borrowed */
 	double ns, path_ns; /* the time they spend there; on the critical path */
 	uint32_t unit_count; /* that are there */
 	uint64_t sample_count; /* of a function */
@@ -53,7 +55,7 @@ struct crit_fix_sites {
 /* Is a bucket one in which a thread is there, and in no call? */
 bool crit_fix_is_code(const struct crit_fix_input *input, uint32_t bucket);
 
-/* Ownership: fini frees, also after an error; texts are the symbols'.  Errors: -ENOMEM. */
+/* Ownership: fini frees, also after an error; places are the input's.  Errors: -ENOMEM. */
 int crit_fix_sites_make(const struct crit_fix_input *input, struct crit_fix_sites *ret_sites);
 /* Likewise, of code between calls alone. */
 int crit_fix_sites_make_calls(const struct crit_fix_input *input, struct crit_fix_sites *ret_sites);

@@ -6,13 +6,14 @@
 
 #include "analysis/waits/film/film.h"
 #include "report/causes/cause_rows.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/cause_who.h"
+#include "report/causes/code_places.h"
 
 struct naming {
 	const struct crit_costs *costs;
 	const struct crit_code_key *keys;
 	const struct crit_results *results;
-	struct crit_symbols *symbols;
+	const struct crit_code_places *places;
 	const struct crit_who_rule *rule;
 };
 
@@ -27,9 +28,8 @@ static struct crit_cause_row place_of(const struct naming *naming, uint32_t node
 		row.who = crit_cause_who_by(naming->results, naming->rule, node);
 	else if (is_known && crit_code_key_is_lock(key))
 		row.who = crit_cause_lock_of(naming->results, key, naming->rule->is_thread);
-	row.has_place = is_known && !row.who.lock && key->thread < naming->results->thread_count;
-	if (row.has_place)
-		crit_cause_find_place(&row, key, naming->results, naming->symbols);
+	if (is_known && !row.who.lock && key->thread < naming->results->thread_count)
+		row.place = crit_code_places_of(naming->places, bucket);
 	return row;
 }
 
@@ -55,10 +55,10 @@ static uint64_t clock_bound(const struct crit_results *results, uint32_t thread,
 struct crit_late_row *crit_late_rows_create(const struct crit_costs *costs,
 					    const struct crit_code_key *keys,
 					    const struct crit_results *results,
-					    struct crit_symbols *symbols,
+					    const struct crit_code_places *places,
 					    const struct crit_who_rule *rule)
 {
-	const struct naming naming = { costs, keys, results, symbols, rule };
+	const struct naming naming = { costs, keys, results, places, rule };
 	struct crit_late_row *rows = calloc(costs->acts.kept_count + 1, sizeof(*rows));
 
 	for (size_t i = 0; rows && i < costs->acts.kept_count; i++) {

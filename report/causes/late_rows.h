@@ -9,9 +9,9 @@
 #include "analysis/waits/code_keys.h"
 #include "analysis/waits/backwards/costs.h"
 
+struct crit_code_places;
 struct crit_late_row;
 struct crit_who_rule;
-struct crit_symbols;
 
 /*
  * Those of the costs, in their order.  rule: who they are told by.
@@ -20,7 +20,7 @@ struct crit_symbols;
 struct crit_late_row *crit_late_rows_create(const struct crit_costs *costs,
 					    const struct crit_code_key *keys,
 					    const struct crit_results *results,
-					    struct crit_symbols *symbols,
+					    const struct crit_code_places *places,
 					    const struct crit_who_rule *rule);
 
 #endif

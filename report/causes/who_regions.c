@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/array.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/code_places.h"
 
 struct crit_who_regions {
 	const struct crit_results *results;
@@ -22,9 +22,9 @@ static int compare_place(const struct crit_who_regions *regions, uint32_t left, 
 	if (!order)
 		order = crit_by_number(rows[left].pid, rows[right].pid);
 	return order ? order
-		     : crit_cause_compare_call(regions->rows[left].call, &regions->rows[left].place,
-					       regions->rows[right].call,
-					       &regions->rows[right].place);
+		     : crit_code_call_compare(regions->rows[left].call, &regions->rows[left].place,
+					      regions->rows[right].call,
+					      &regions->rows[right].place);
 }
 
 static int compare(const void *a, const void *b, void *user)
@@ -54,6 +54,23 @@ static int join(struct crit_who_regions *regions)
 	return 0;
 }
 
+/* The call and place of a row of the results. */
+static void find_place(const struct crit_results *results, size_t row, struct crit_symbols *symbols,
+		       struct crit_who_region *ret_region)
+{
+	const struct crit_region_row *region = &results->regions.rows[row];
+	const bool is_phase = region->call == CRIT_CONSTRUCT_PHASE;
+
+	ret_region->call = (uint16_t)region->call;
+	if (is_phase)
+		ret_region->place.function = region->name;
+	else
+		ret_region->place.offset = region->site;
+	if (symbols && region->site && !is_phase)
+		crit_symbols_find(symbols, region->node, region->pid, region->site,
+				  &ret_region->place);
+}
+
 struct crit_who_regions *crit_who_regions_create(const struct crit_results *results,
 						 struct crit_symbols *symbols)
 {
@@ -68,7 +85,7 @@ struct crit_who_regions *crit_who_regions_create(const struct crit_results *resu
 	regions->first = calloc(count + 1, sizeof(*regions->first));
 	for (size_t i = 0; i < count && regions->rows; i++) {
 		regions->rows[i].number = (uint32_t)i + 2;
-		crit_cause_region_place(results, i, symbols, &regions->rows[i]);
+		find_place(results, i, symbols, &regions->rows[i]);
 	}
 	if (regions->rows && regions->first && !join(regions))
 		return regions;
@@ -92,8 +109,8 @@ const struct crit_who_region *crit_who_regions_find(const struct crit_who_region
 
 	if (key->thread >= regions->results->thread_count)
 		return &regions->outside;
-	row = crit_cause_region_row(regions->results, &regions->results->threads[key->thread],
-				    key->region);
+	row = crit_code_region_row(regions->results, &regions->results->threads[key->thread],
+				   key->region);
 	if (row && key->is_around)
 		row = row->parent < 0 ? NULL : &rows[row->parent];
 	return row ? &regions->rows[regions->first[row - rows]] : &regions->outside;

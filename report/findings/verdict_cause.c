@@ -7,6 +7,7 @@
 #include "core/base/array.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
+#include "report/causes/code_places.h"
 
 #define LEAST_SHARE 0.5 /* of all waiting */
 #define LEAST_OF_TWO 0.75
@@ -27,7 +28,7 @@ static size_t unit_of(const struct crit_summary *summary, const struct crit_caus
 
 static bool is_code(const struct crit_cause_row *row)
 {
-	return !row->is_outside && !row->is_call && !row->is_cpu;
+	return !row->is_outside && !row->is_cpu && !(row->place && row->place->is_call);
 }
 
 /* Rows come by cost: the first one of each unit is its largest. */

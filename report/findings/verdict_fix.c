@@ -5,8 +5,7 @@
 #include <stdio.h>
 
 #include "report/causes/cause_rows.h"
-#include "report/causes/cause_words.h"
-#include "report/fixes/fix_table.h"
+#include "report/fixes/fix_words.h"
 
 #define LEAST_OF_ALL 0.8 /* of what balancing all code gains */
 #define LEAST_RATIO 0.01 /* of the window */
@@ -28,7 +27,8 @@ static const struct crit_fix_row *best_of(const struct crit_fix_table *fixes,
 					  enum crit_fix_kind kind, bool is_function)
 {
 	for (size_t i = 0; i < fixes->row_count; i++)
-		if (fixes->rows[i].kind == kind && fixes->rows[i].place.is_function == is_function)
+		if (fixes->rows[i].kind == kind &&
+		    crit_fix_is_of_function(&fixes->rows[i]) == is_function)
 			return &fixes->rows[i];
 	return NULL;
 }
@@ -51,6 +51,6 @@ bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t tex
 	if (function && (double)function->gain_ns >= FUNCTION_OF_PLACE * (double)best->gain_ns)
 		best = function;
 	*ret_gain_s = 1e-9 * (double)best->gain_ns;
-	(void)snprintf(text, text_bytes, " %s", crit_cause_what(&best->place, what));
+	(void)snprintf(text, text_bytes, " %s", crit_code_place_text(best->place, what));
 	return true;
 }

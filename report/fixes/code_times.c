@@ -34,23 +34,24 @@ static int compare_named(const void *a, const void *b)
 }
 
 /* "MPI_Send exchange solver.c", "65535 203" of a block in a system call. */
-static void write_call(uint16_t call, const struct crit_source_location *place,
-		       char text[CALL_BYTES])
+static void write_call(const struct crit_code_end *end, char text[CALL_BYTES])
 {
+	const struct crit_source_location *place = &end->place;
+
 	if (place->function)
-		(void)snprintf(text, CALL_BYTES, "%u %.256s %.40s", call, place->function,
+		(void)snprintf(text, CALL_BYTES, "%u %.256s %.40s", end->call, place->function,
 			       place->file ? crit_file_name(place->file) : "");
 	else
-		(void)snprintf(text, CALL_BYTES, "%u %.256s %" PRIu64, call,
+		(void)snprintf(text, CALL_BYTES, "%u %.256s %" PRIu64, end->call,
 			       place->module ? crit_file_name(place->module) : "", place->offset);
 }
 
-static char *name_of(const struct crit_cause_row *place)
+static char *name_of(const struct crit_code_place *place)
 {
 	char before[CALL_BYTES], after[CALL_BYTES], *name;
 
-	write_call(place->before_call, &place->before, before);
-	write_call(place->after_call, &place->after, after);
+	write_call(place->before, before);
+	write_call(place->after, after);
 	return asprintf(&name, "%s, %s", before, after) < 0 ? NULL : name;
 }
 
@@ -88,7 +89,7 @@ static int name_buckets(const struct crit_fix_input *input, const struct crit_fi
 		bucket->bucket = part->bucket;
 		bucket->time = (struct crit_code_time){
 			.unit = unit_of(input->results, &part->who),
-			.name = name_of(&sites->rows[part->site].place),
+			.name = name_of(sites->rows[part->site].place),
 			.ns = (double)input->run->bucket_ns[part->bucket],
 		};
 		if (!bucket->time.name)

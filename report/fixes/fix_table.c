@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/cause_who.h"
 #include "report/causes/cause_words.h"
 #include "report/fixes/fix_cpus.h"
 #include "report/fixes/fix_queues.h"
@@ -107,7 +107,7 @@ static void add_site(struct fixing *fixing, const struct crit_fix_site *site,
 /* Nobody can make what crit itself does in a program take less time. */
 static bool is_own(const struct crit_fix_site *site)
 {
-	const char *module = site->place.before.module;
+	const char *module = site->place->before->place.module;
 
 	return module && strncmp(crit_file_name(module), OWN_LIBRARIES, strlen(OWN_LIBRARIES)) == 0;
 }
@@ -122,7 +122,7 @@ static size_t best_sites(const struct fixing *fixing, bool is_function, size_t m
 		const struct crit_fix_site *site = &fixing->sites.rows[i];
 		size_t at = count;
 
-		if (site->place.is_function != is_function || site->path_ns <= 0 ||
+		if (site->place->before->is_function != is_function || site->path_ns <= 0 ||
 		    (is_function && (site->sample_count < LEAST_SAMPLES || is_own(site))))
 			continue;
 		while (at && ret_sites[at - 1]->path_ns < site->path_ns) {
@@ -163,7 +163,7 @@ static void add_all_balanced(struct fixing *fixing)
 	for (size_t i = 0; i < fixing->sites.count; i++) {
 		const struct crit_fix_site *site = &fixing->sites.rows[i];
 
-		if (site->place.is_function)
+		if (site->place->before->is_function)
 			continue;
 		row->ns += (uint64_t)site->ns;
 		is_even &= site->unit_count < 2;
@@ -225,7 +225,7 @@ static int add_promising(struct fixing *fixing)
 static bool is_meant(const struct fixing *fixing, const struct crit_fix_wish *wish,
 		     const struct crit_fix_part *part)
 {
-	const struct crit_cause_row *place = &fixing->sites.rows[part->site].place;
+	const struct crit_code_place *place = fixing->sites.rows[part->site].place;
 	const struct crit_results *results = fixing->input->results;
 	const size_t word = strlen(FUNCTION_WISH);
 	const uint32_t rank = part->who.rank;
@@ -234,9 +234,10 @@ static bool is_meant(const struct fixing *fixing, const struct crit_fix_wish *wi
 	if (wish->rank >= 0 && (rank == CRIT_NONE || results->ranks[rank].rank != wish->rank))
 		return false;
 	if (strncmp(wish->place, FUNCTION_WISH, word) == 0)
-		return place->is_function &&
-		       crit_name_is(place->before.function, wish->place + word);
-	return !place->is_function && strstr(crit_cause_what(place, what), wish->place) != NULL;
+		return place->before->is_function &&
+		       crit_name_is(place->before->place.function, wish->place + word);
+	return !place->before->is_function &&
+	       strstr(crit_code_place_text(place, what), wish->place) != NULL;
 }
 
 /* False: there is no such code. */
@@ -306,9 +307,9 @@ static int compare_gain(const void *a, const void *b)
 
 	if (left->gain_ns != right->gain_ns)
 		return left->gain_ns < right->gain_ns ? 1 : -1;
-	if (left->kind != right->kind)
-		return left->kind < right->kind ? -1 : 1;
-	return crit_cause_compare_place(&left->place, &right->place);
+	if (left->kind != right->kind || left->place == right->place)
+		return crit_by_number(left->kind, right->kind);
+	return crit_by_number(left->place->order, right->place->order);
 }
 
 /* Ownership: the forecast is the caller's to fini, also after an error. */

@@ -49,7 +49,7 @@ static inline bool crit_fix_is_asked(const struct crit_fix_wishes *wishes)
 
 struct crit_fix_row {
 	enum crit_fix_kind kind;
-	struct crit_cause_row place; /* FASTER, BALANCED; who: all */
+	const struct crit_code_place *place; /* FASTER, BALANCED; borrowed; else NULL */
 	uint32_t percent; /* FASTER */
 	uint32_t unit_count; /* that are there */
 	uint64_t sample_count; /* of a function */
@@ -72,7 +72,7 @@ struct crit_fix_table {
 
 /*
  * wishes: these alone, as one change; none: the most promising changes.
- * Ownership: fini by the caller; texts of places are the symbols'.
+ * Ownership: fini by the caller; places are the input's.
  * Errors: -ENOMEM, those of the forecast; -ENOENT: no code is as a wish says.  Each with a line.
  */
 int crit_fix_table_make(const struct crit_fix_input *input, const struct crit_fix_wishes *wishes,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/table/lost_units.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/cause_who.h"
 
 int crit_fix_units_make(const struct crit_fix_input *input, struct crit_fix_units *ret_units)
 {

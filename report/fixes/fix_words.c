@@ -27,11 +27,11 @@ static const char *change_text(const struct crit_fix_row *row, const struct crit
 	switch (row->kind) {
 	case CRIT_FIX_FASTER:
 		(void)snprintf(text, CRIT_FIX_BYTES, "%u%% less time %s, on %u %s", row->percent,
-			       crit_cause_what(&row->place, what), row->unit_count, units);
+			       crit_code_place_text(row->place, what), row->unit_count, units);
 		return text;
 	case CRIT_FIX_BALANCED:
 		(void)snprintf(text, CRIT_FIX_BYTES, "balance the time %s over its %u %s",
-			       crit_cause_what(&row->place, what), row->unit_count, units);
+			       crit_code_place_text(row->place, what), row->unit_count, units);
 		return text;
 	case CRIT_FIX_ALL_BALANCED:
 		(void)snprintf(text, CRIT_FIX_BYTES, "balance all code over the %s",

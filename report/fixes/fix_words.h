@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "report/causes/cause_words.h"
+#include "report/causes/code_places.h"
 #include "report/fixes/fix_table.h"
 
 #define CRIT_FIX_BYTES (CRIT_CAUSE_WHAT_BYTES + 96)
@@ -26,9 +27,9 @@ void crit_fix_causeless_write(FILE *out, const struct crit_costs *costs);
 /* "faster", "balanced", "all_balanced", "no_transfer", ... */
 const char *crit_fix_kind_name(enum crit_fix_kind kind);
 
-static inline bool crit_fix_has_place(const struct crit_fix_row *row)
+static inline bool crit_fix_is_of_function(const struct crit_fix_row *row)
 {
-	return row->kind == CRIT_FIX_FASTER || row->kind == CRIT_FIX_BALANCED;
+	return row->place && row->place->before->is_function;
 }
 
 #endif

@@ -12,7 +12,7 @@
 #include "analysis/waits/code_keys.h"
 #include "core/base/call.h"
 #include "report/causes/cause_rows.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/code_places.h"
 #include "report/causes/cause_words.h"
 #include "report/fixes/fix_words.h"
 #include "report/findings/runtimes.h"
@@ -85,6 +85,21 @@ __attribute__((format(printf, 2, 3))) static const char *printed(struct crit_val
 	return v->room;
 }
 
+/* As "0x%llx" has it, at the end of the room. */
+static const char *hexadecimal(struct crit_value *v, uint64_t number)
+{
+	char *at = &v->room[sizeof(v->room) - 1];
+
+	*at = '\0';
+	do {
+		*--at = "0123456789abcdef"[number % 16];
+		number /= 16;
+	} while (number);
+	*--at = 'x';
+	*--at = '0';
+	return at;
+}
+
 /* Groups of MPI calls the user left out. */
 static void put_calls_off(struct crit_json_stream *json, const struct crit_results *results)
 {
@@ -121,7 +136,13 @@ static uint64_t sum_waited_ns(const struct crit_waited *waited)
 	return sum_ns;
 }
 
-/* A call that bounds a cause, and its place. */
+static const char *code_kind(const struct crit_code_place *place)
+{
+	if (place && place->is_region)
+		return "region";
+	return place && place->is_call ? "call" : "code";
+}
+
 static const char *cause_call_name(uint16_t call)
 {
 	switch (call) {
@@ -140,12 +161,17 @@ static const char *cause_call_name(uint16_t call)
 	}
 }
 
+/* A call that bounds a cause, and its place; null: none, or outside all regions. */
 static void put_cause_call(struct crit_json_stream *json, uint16_t call,
 			   const struct crit_source_location *place)
 {
 	const bool is_block = call == CRIT_CODE_BLOCKED;
-	const bool has_place = !is_block && !crit_cause_is_phase(call);
+	const bool has_place = !is_block && !crit_code_is_phase(call);
 
+	if (!call) {
+		crit_json_null(json);
+		return;
+	}
 	crit_json_object(json);
 	crit_json_text(crit_json_key(json, "call"), cause_call_name(call), SIZE_MAX);
 	crit_json_text(crit_json_key(json, "file"), place->file, SIZE_MAX);
@@ -162,15 +188,6 @@ static void put_row(struct crit_json_stream *json, const struct crit_summary *su
 		    enum crit_table table, const void *at)
 {
 	crit_row_json(json, &CRIT_ROW(summary, at), table);
-}
-
-/* A region, or null: outside all. */
-static void put_region(struct crit_json_stream *json, const struct crit_who_region *region)
-{
-	if (region->call)
-		put_cause_call(json, region->call, &region->place);
-	else
-		crit_json_null(json);
 }
 
 static void put_members(struct crit_json_stream *json, const struct crit_summary *summary,

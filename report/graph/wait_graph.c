@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/table/group_by.h"
-#include "core/base/array.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/cause_who.h"
 
 #define LEAST_PERCENT 1 /* of the window */
 #define MOST_PERCENT 20
@@ -19,9 +18,15 @@ static int compare_vertices(const void *a, const void *b)
 	return crit_cause_compare_who(&left->who, &right->who);
 }
 
+static uint64_t hash_vertex(const void *item)
+{
+	return crit_cause_hash_who(&((const struct crit_wait_vertex *)item)->who);
+}
+
 static void begin_vertex(void *to, const void *from)
 {
-	((struct crit_wait_vertex *)to)->who = ((const struct crit_wait_vertex *)from)->who;
+	*(struct crit_wait_vertex *)to =
+		(struct crit_wait_vertex){ .who = ((const struct crit_wait_vertex *)from)->who };
 }
 
 static void add_vertex(void *to, const void *from)
@@ -34,7 +39,7 @@ static const struct crit_grouping by_who = { sizeof(struct crit_wait_vertex),
 					     compare_vertices,
 					     begin_vertex,
 					     add_vertex,
-					     NULL };
+					     hash_vertex };
 
 uint32_t crit_wait_graph_vertex(const struct crit_wait_graph *graph, const struct crit_who *who)
 {
@@ -62,24 +67,29 @@ static int find_vertices(struct crit_wait_graph *graph, const struct crit_result
 {
 	const struct crit_cause_table *table = graph->table;
 	const struct crit_costs *costs = table->costs;
-	struct crit_wait_vertex *all =
-		crit_lines_alloc(costs->bucket_count + 2 * table->pair_count + 2, sizeof(*all));
-	size_t count = 0;
+	struct crit_groups groups;
+	int rc = crit_groups_begin(&groups, &by_who,
+				   costs->bucket_count + 2 * table->pair_count + 1);
 
-	if (!all)
-		return -ENOMEM;
-	for (size_t i = 0; i <= costs->bucket_count; i++) {
-		if (!cost_of(&costs->buckets[i], &all[count].cost))
+	for (size_t i = 0; i <= costs->bucket_count && !rc; i++) {
+		struct crit_wait_vertex vertex = { 0 };
+
+		if (!cost_of(&costs->buckets[i], &vertex.cost))
 			continue;
-		all[count++].who = crit_cause_bucket_who(table, results, i);
+		vertex.who = crit_cause_bucket_who(table, results, i);
+		rc = crit_groups_put(&groups, &vertex);
 	}
-	for (size_t i = 0; i < table->pair_count; i++) {
-		all[count++].who = table->pairs[i].from;
-		all[count++].who = table->pairs[i].to;
+	for (size_t i = 0; i < 2 * table->pair_count && !rc; i++) {
+		const struct crit_waiter_row *pair = &table->pairs[i / 2];
+		const struct crit_wait_vertex vertex = { .who = i % 2 ? pair->to : pair->from };
+
+		rc = crit_groups_put(&groups, &vertex);
 	}
-	graph->vertices = crit_group_by(&by_who, all, count, &graph->vertex_count);
-	free(all);
-	return graph->vertices ? 0 : -ENOMEM;
+	graph->vertices = crit_groups_end(&groups, &graph->vertex_count);
+	if (!rc)
+		qsort(graph->vertices, graph->vertex_count, sizeof(*graph->vertices),
+		      compare_vertices);
+	return rc;
 }
 
 /* Each thread that waits, by region in each, counts once for the vertex it belongs to. */

@@ -7,7 +7,7 @@
 #include "report/formats/json_stream.h"
 #include "report/formats/row_writer.h"
 #include "report/causes/cause_rows.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/cause_who.h"
 
 /* What each thread waited, by the state its waits were in. */
 static void put_threads(struct crit_json_stream *json, const struct crit_costs *costs,

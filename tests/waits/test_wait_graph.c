@@ -55,17 +55,36 @@ static struct crit_costs make_costs(void)
 				    .window_ns = WINDOW_NS };
 }
 
-static struct crit_cause_table *make_table(const struct crit_costs *costs, enum crit_cause_by by)
+static struct crit_code_places *places; /* of the table */
+
+static struct crit_cause_table *make_of(const struct crit_costs *costs,
+					const struct crit_code_key *keys,
+					const struct crit_results *of, enum crit_cause_by by)
 {
-	static struct crit_code_key keys[THREADS];
-	const struct crit_cause_input input = { .costs = costs, .keys = keys, .results = &results };
+	struct crit_cause_input input = { .costs = costs, .keys = keys, .results = of };
 	struct crit_cause_table *table;
 
-	for (uint32_t i = 0; i < THREADS; i++)
-		keys[i].thread = i;
+	places = crit_code_places_create(keys, costs->bucket_count, of, NULL);
+	CHECK(places);
+	input.places = places;
 	table = crit_cause_table_create(&input, by);
 	CHECK(table);
 	return table;
+}
+
+static void drop(struct crit_cause_table *table)
+{
+	crit_cause_table_destroy(table);
+	crit_code_places_destroy(places);
+}
+
+static struct crit_cause_table *make_table(const struct crit_costs *costs, enum crit_cause_by by)
+{
+	static struct crit_code_key keys[THREADS];
+
+	for (uint32_t i = 0; i < THREADS; i++)
+		keys[i].thread = i;
+	return make_of(costs, keys, &results, by);
 }
 
 static void test_of_ranks(void)
@@ -98,7 +117,7 @@ static void test_of_ranks(void)
 	CHECK(crit_wait_vertex_is_nobody(&graph.vertices[vertex]));
 	CHECK(!crit_wait_graph_is_knot(&graph, vertex));
 	crit_wait_graph_fini(&graph);
-	crit_cause_table_destroy(table);
+	drop(table);
 }
 
 /* Each thread counts for itself: 3 waits for 2, and that for 0. */
@@ -115,7 +134,7 @@ static void test_of_threads(void)
 	CHECK_UINT_EQ(graph.knots.rows[0].in_weight, 200000 + 9999);
 	CHECK(crit_wait_graph_is_knot(&graph, 0));
 	crit_wait_graph_fini(&graph);
-	crit_cause_table_destroy(table);
+	drop(table);
 }
 
 /* Threads 0 and 1 are one pool, all others another one, which waits for it. */
@@ -146,7 +165,7 @@ static void test_of_names(void)
 	CHECK_INT_EQ(graph.vertices[vertex].cost, 4000);
 	CHECK_UINT_EQ(graph.vertices[vertex].waiters, 3);
 	crit_wait_graph_fini(&graph);
-	crit_cause_table_destroy(table);
+	drop(table);
 }
 
 /* As long as each other: no knot. */
@@ -165,7 +184,7 @@ static void test_equals(void)
 	CHECK_UINT_EQ(graph.knots.rows[0].size, 2);
 	CHECK(!crit_wait_graph_is_knot(&graph, 0));
 	crit_wait_graph_fini(&graph);
-	crit_cause_table_destroy(table);
+	drop(table);
 }
 
 /* Rank 0's phases: 1 of another name, 2, and 3 of the same name as 2, but begun in 1. */
@@ -190,9 +209,6 @@ static struct crit_cause_table *make_regions(struct crit_costs *ret_costs,
 	};
 	static struct crit_cost buckets[COUNT(keys) + 1];
 	static struct crit_wait_edge edges[5];
-	const struct crit_cause_input input = { .costs = ret_costs,
-						.keys = keys,
-						.results = ret_results };
 
 	edges[0] = edge(NOBODY, NOBODY, 0, 0);
 	for (uint32_t i = 0; i < 3; i++) {
@@ -210,7 +226,7 @@ static struct crit_cause_table *make_regions(struct crit_costs *ret_costs,
 					  .edge_count = COUNT(edges),
 					  .waiting = 450000,
 					  .window_ns = WINDOW_NS };
-	return crit_cause_table_create(&input, CRIT_CAUSE_BY_REGION);
+	return make_of(ret_costs, keys, ret_results, CRIT_CAUSE_BY_REGION);
 }
 
 static void test_of_regions(void)
@@ -240,7 +256,7 @@ static void test_of_regions(void)
 	CHECK_UINT_EQ(graph.vertices[crit_wait_graph_vertex(&graph, &table->pairs[0].from)].waiters,
 		      1);
 	crit_wait_graph_fini(&graph);
-	crit_cause_table_destroy(table);
+	drop(table);
 }
 
 static void test_written(void)
@@ -274,7 +290,7 @@ static void test_written(void)
 		  "%s", text);
 	free(text);
 	crit_wait_graph_fini(&graph);
-	crit_cause_table_destroy(table);
+	drop(table);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 #include "analysis/waits/code_keys.h"
 #include "core/base/call.h"
 #include "report/causes/cause_rows.h"
-#include "report/causes/cause_site.h"
+#include "report/causes/code_places.h"
 #include "report/causes/cause_words.h"
 #include "report/fixes/fix_words.h"
 #include "tests/lib/check.h"
@@ -126,11 +126,11 @@ static void check_names(void)
 static void check_words(uint16_t before, const char *before_phase, uint16_t after,
 			const char *after_phase, const char *words)
 {
-	const struct crit_cause_row row = { .has_place = true,
-					    .before_call = before,
-					    .before.function = before_phase,
-					    .after_call = after,
-					    .after.function = after_phase };
+	const struct crit_code_end begin = { .call = before, .place.function = before_phase };
+	const struct crit_code_end end = { .call = after, .place.function = after_phase };
+	const bool is_one = before == after && strcmp(before_phase, after_phase) == 0;
+	const struct crit_code_place place = { .before = &begin, .after = is_one ? &begin : &end };
+	const struct crit_cause_row row = { .place = &place };
 	char text[CRIT_CAUSE_WHAT_BYTES];
 
 	CHECK_STR_EQ(crit_cause_what(&row, text), words);
