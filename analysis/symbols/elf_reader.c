@@ -30,6 +30,9 @@
 #define SECOND_NS 1000000000ull
 #define DEATHS_MAX 8 /* readers; then the recording is taken for one made to kill them */
 #define STACK_BYTES (8u << 20)
+/* Of the places of an answer: 32 KiB of small ones, and any one after them. */
+#define PLACES_BYTES ((sizeof(struct crit_elf_place) + (32u << 10)) & ~7ul)
+#define ANSWER_NS SECOND_NS /* then a place more is one of the next answer */
 #define GUARD_BYTES (64u << 10)
 #define MEMORY_BYTES_MAX (4ull << 30) /* of a reader, beyond what it was born with */
 
@@ -44,12 +47,12 @@ struct question {
 	uint64_t number;
 	uint64_t inode;
 	uint64_t changed_ns;
-	uint64_t address;
+	uint64_t addresses[CRIT_ELF_ADDRESSES_MAX];
 	uint64_t target; /* REFERS */
 	uint32_t file;
 	uint32_t kind;
 	uint32_t wait_s; /* what its reader may take */
-	uint32_t reserved;
+	uint32_t address_count; /* FIND; the others have one */
 	char path[PATH_MAX]; /* sent up to its end */
 };
 
@@ -57,9 +60,10 @@ struct answer {
 	uint64_t number; /* of the question */
 	uint32_t status; /* enum crit_elf_status */
 	uint32_t is_last; /* its reader died of the question */
+	uint64_t place_count;
 	union {
 		struct crit_elf_head head;
-		struct crit_elf_place place;
+		uint64_t places[PLACES_BYTES / 8]; /* as far as each is used */
 		struct crit_frame_row row;
 		uint8_t refers;
 	} tail; /* sent as far as it is used */
@@ -85,6 +89,14 @@ struct crit_elf_reader {
 	size_t answer_bytes;
 	struct answer answer;
 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
 
 static struct crit_elf_file *file_of(struct reading *reading, const struct question *question,
 				     enum crit_elf_status *ret_status)
@@ -114,6 +126,29 @@ static struct crit_elf_file *file_of(struct reading *reading, const struct quest
 	return file;
 }
 
+static size_t used_bytes(const struct crit_elf_place *place)
+{
+	return (offsetof(struct crit_elf_place, texts) + place->text_bytes + 7) & ~7ul;
+}
+
+/* Answers how many bytes of the tail count. */
+static size_t find_places(struct crit_elf_file *file, const struct question *question,
+			  struct answer *answer)
+{
+	const uint64_t begin_ns = now_ns();
+	size_t used = 0;
+
+	do {
+		struct crit_elf_place *place = (void *)&answer->tail.places[used / 8];
+
+		crit_elf_file_find(file, question->addresses[answer->place_count++], place);
+		used += used_bytes(place);
+	} while (answer->place_count < question->address_count &&
+		 used + sizeof(struct crit_elf_place) <= PLACES_BYTES &&
+		 now_ns() - begin_ns < ANSWER_NS);
+	return used;
+}
+
 /* What is asked of an open file.  Answers how many bytes of the tail count. */
 static size_t answer_of(struct crit_elf_file *file, const struct question *question,
 			struct answer *answer)
@@ -123,18 +158,17 @@ static size_t answer_of(struct crit_elf_file *file, const struct question *quest
 		return sizeof(answer->tail.head);
 	}
 	if (question->kind == QUESTION_FRAME) {
-		if (!crit_elf_file_frame_row(file, question->address, &answer->tail.row))
+		if (!crit_elf_file_frame_row(file, question->addresses[0], &answer->tail.row))
 			memset(&answer->tail.row, 0, sizeof(answer->tail.row));
 		return offsetof(struct crit_frame_row, ops) +
 		       answer->tail.row.rule.op_count * sizeof(struct crit_frame_op);
 	}
 	if (question->kind == QUESTION_REFERS) {
 		answer->tail.refers =
-			crit_elf_file_refers(file, question->address, question->target);
+			crit_elf_file_refers(file, question->addresses[0], question->target);
 		return sizeof(answer->tail.refers);
 	}
-	crit_elf_file_find(file, question->address, &answer->tail.place);
-	return offsetof(struct crit_elf_place, texts) + answer->tail.place.text_bytes;
+	return find_places(file, question, answer);
 }
 
 /* Answers how many bytes of *ret_answer count. */
@@ -355,14 +389,6 @@ void crit_elf_reader_destroy(struct crit_elf_reader *reader)
 	free(reader);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
-
 /* Takes the time since begin_ns off the time left for all answers: a second at most. */
 static uint64_t spend(struct crit_elf_reader *reader, uint64_t begin_ns)
 {
@@ -420,6 +446,27 @@ static enum crit_elf_status ask_apart(struct crit_elf_reader *reader)
 		       : CRIT_ELF_FATAL;
 }
 
+/* The places of an answer.  False: they make no sense. */
+static bool see_places(const struct crit_elf_reader *reader, size_t bytes,
+		       const struct crit_elf_place *ret_places[CRIT_ELF_ADDRESSES_MAX])
+{
+	size_t used = 0;
+
+	if (!reader->answer.place_count ||
+	    reader->answer.place_count > reader->question.address_count)
+		return false;
+	for (size_t i = 0; i < reader->answer.place_count; i++) {
+		const struct crit_elf_place *place =
+			(const void *)&reader->answer.tail.places[used / 8];
+
+		if (used >= bytes || !crit_elf_place_is_sound(place, bytes - used))
+			return false;
+		ret_places[i] = place;
+		used += used_bytes(place);
+	}
+	return true;
+}
+
 /* A reader has seen files that nobody vouches for, and may not be itself any more. */
 static bool is_sound(const struct crit_elf_reader *reader, enum question_kind kind)
 {
@@ -428,7 +475,7 @@ static bool is_sound(const struct crit_elf_reader *reader, enum question_kind ki
 	const struct crit_frame_row *row = &reader->answer.tail.row;
 
 	if (kind == QUESTION_FIND)
-		return crit_elf_place_is_sound(&reader->answer.tail.place, bytes);
+		return true; /* seen place by place */
 	if (kind == QUESTION_REFERS)
 		return bytes >= sizeof(reader->answer.tail.refers);
 	if (kind == QUESTION_FRAME)
@@ -442,7 +489,7 @@ static bool is_sound(const struct crit_elf_reader *reader, enum question_kind ki
 
 static enum crit_elf_status ask(struct crit_elf_reader *reader,
 				const struct crit_elf_wanted *wanted, enum question_kind kind,
-				uint64_t address)
+				const uint64_t *addresses, size_t count)
 {
 	size_t length = strlen(wanted->path);
 	enum crit_elf_status status;
@@ -454,7 +501,8 @@ static enum crit_elf_status ask(struct crit_elf_reader *reader,
 	reader->question.number = ++reader->number;
 	reader->question.inode = wanted->inode;
 	reader->question.changed_ns = wanted->changed_ns;
-	reader->question.address = address;
+	memcpy(reader->question.addresses, addresses, count * sizeof(*addresses));
+	reader->question.address_count = (uint32_t)count;
 	reader->question.file = wanted->number;
 	reader->question.kind = kind;
 	memcpy(reader->question.path, wanted->path, length + 1);
@@ -462,7 +510,7 @@ static enum crit_elf_status ask(struct crit_elf_reader *reader,
 		status = ask_apart(reader);
 		return status != CRIT_ELF_OPEN || is_sound(reader, kind) ? status : CRIT_ELF_FATAL;
 	}
-	(void)answer_question(&reader->here, &reader->question, &reader->answer);
+	reader->answer_bytes = answer_question(&reader->here, &reader->question, &reader->answer);
 	return (enum crit_elf_status)reader->answer.status;
 }
 
@@ -470,21 +518,26 @@ enum crit_elf_status crit_elf_reader_open(struct crit_elf_reader *reader,
 					  const struct crit_elf_wanted *wanted,
 					  struct crit_elf_head *ret_head)
 {
-	enum crit_elf_status status = ask(reader, wanted, QUESTION_OPEN, 0);
+	enum crit_elf_status status = ask(reader, wanted, QUESTION_OPEN, NULL, 0);
 
 	if (status == CRIT_ELF_OPEN)
 		*ret_head = reader->answer.tail.head;
 	return status;
 }
 
-enum crit_elf_status crit_elf_reader_find(struct crit_elf_reader *reader,
-					  const struct crit_elf_wanted *wanted, uint64_t address,
-					  const struct crit_elf_place **ret_place)
+enum crit_elf_status
+crit_elf_reader_find(struct crit_elf_reader *reader, const struct crit_elf_wanted *wanted,
+		     const uint64_t *addresses, size_t count,
+		     const struct crit_elf_place *ret_places[CRIT_ELF_ADDRESSES_MAX],
+		     size_t *ret_count)
 {
-	enum crit_elf_status status = ask(reader, wanted, QUESTION_FIND, address);
+	enum crit_elf_status status = ask(reader, wanted, QUESTION_FIND, addresses, count);
 
-	if (status == CRIT_ELF_OPEN)
-		*ret_place = &reader->answer.tail.place;
+	if (status != CRIT_ELF_OPEN)
+		return status;
+	if (!see_places(reader, reader->answer_bytes - offsetof(struct answer, tail), ret_places))
+		return CRIT_ELF_FATAL;
+	*ret_count = (size_t)reader->answer.place_count;
 	return status;
 }
 
@@ -493,7 +546,7 @@ enum crit_elf_status crit_elf_reader_frame_row(struct crit_elf_reader *reader,
 					       uint64_t address,
 					       const struct crit_frame_row **ret_row)
 {
-	enum crit_elf_status status = ask(reader, wanted, QUESTION_FRAME, address);
+	enum crit_elf_status status = ask(reader, wanted, QUESTION_FRAME, &address, 1);
 
 	if (status == CRIT_ELF_OPEN)
 		*ret_row = &reader->answer.tail.row;
@@ -508,7 +561,7 @@ enum crit_elf_status crit_elf_reader_refers(struct crit_elf_reader *reader,
 
 	if (reader)
 		reader->question.target = target;
-	status = ask(reader, wanted, QUESTION_REFERS, address);
+	status = ask(reader, wanted, QUESTION_REFERS, &address, 1);
 	if (status == CRIT_ELF_OPEN)
 		*ret_refers = reader->answer.tail.refers == 1;
 	return status;

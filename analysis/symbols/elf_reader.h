@@ -50,14 +50,20 @@ enum crit_elf_status crit_elf_reader_open(struct crit_elf_reader *reader,
 					  const struct crit_elf_wanted *wanted,
 					  struct crit_elf_head *ret_head);
 
+#define CRIT_ELF_ADDRESSES_MAX 32 /* of one question */
+
 /*
- * Names an address of a file: *ret_place is written for CRIT_ELF_OPEN.  Any other answer holds for
+ * Names addresses of a file, so many of them from the first on as one answer has room and time for:
+ * *ret_count, at least one, and places are written for CRIT_ELF_OPEN.  Any other answer holds for
  * all later questions about the file: ask none.
+ * Range: count from 1 to CRIT_ELF_ADDRESSES_MAX.
  * Ownership: borrowed until the next question.  Cost: two messages.
  */
-enum crit_elf_status crit_elf_reader_find(struct crit_elf_reader *reader,
-					  const struct crit_elf_wanted *wanted, uint64_t address,
-					  const struct crit_elf_place **ret_place);
+enum crit_elf_status
+crit_elf_reader_find(struct crit_elf_reader *reader, const struct crit_elf_wanted *wanted,
+		     const uint64_t *addresses, size_t count,
+		     const struct crit_elf_place *ret_places[CRIT_ELF_ADDRESSES_MAX],
+		     size_t *ret_count);
 
 /* As crit_elf_reader_find, whether the function that an address is in names the address target. */
 enum crit_elf_status crit_elf_reader_refers(struct crit_elf_reader *reader,

@@ -17,15 +17,23 @@
 #define NAMES_MAX (1u << 22)
 #define NESTED_MAX 8 /* regions, each begun by the code of the one around it */
 
+struct symbol_queue { /* what the reader is asked next of a file */
+	size_t count;
+	uint32_t names[CRIT_ELF_ADDRESSES_MAX]; /* of symbols */
+	uint64_t addresses[CRIT_ELF_ADDRESSES_MAX];
+};
+
 struct symbol_file { /* beside spaces.known.files */
 	struct crit_elf_head *head; /* NULL: it was not opened */
 	enum crit_elf_status status;
 	bool has_asked;
 	bool is_doubted; /* for some process */
 	uint64_t seen_real_ns; /* Unix time any process was seen to have it last; 0 unknown */
+	struct symbol_queue *queue; /* NULL: nothing so far */
 };
 
 struct symbol_name {
+	bool is_queued; /* nothing is known of it yet */
 	struct crit_source_frame *frames; /* in one block with their texts; NULL none */
 	uint32_t frame_count;
 	uint32_t cut_count;
@@ -94,6 +102,12 @@ int crit_symbols_create(const char *const *paths, size_t path_count,
 	return 0;
 }
 
+static void file_fini(struct symbol_file *file)
+{
+	free(file->head);
+	free(file->queue);
+}
+
 void crit_symbols_destroy(struct crit_symbols *symbols)
 {
 	if (!symbols)
@@ -105,7 +119,7 @@ void crit_symbols_destroy(struct crit_symbols *symbols)
 	free(symbols->callers);
 	crit_map_fini(&symbols->caller_numbers);
 	for (size_t i = 0; symbols->files && i < symbols->spaces.known.file_count; i++)
-		free(symbols->files[i].head);
+		file_fini(&symbols->files[i]);
 	free(symbols->files);
 	crit_index_fini(&symbols->file_numbers);
 	crit_address_spaces_fini(&symbols->spaces);
@@ -189,31 +203,76 @@ static struct symbol_name copy_of(const struct crit_elf_place *place)
 	return name;
 }
 
-/* What the file calls the address; NULL: out of memory, too far away, or not readable any more. */
-static const struct symbol_name *name_of(struct crit_symbols *symbols, uint32_t number,
-					 uint64_t offset)
+/* Asks for all that is in a file's queue. */
+static void ask_names(struct crit_symbols *symbols, uint32_t number)
 {
 	const struct crit_elf_wanted wanted = wanted_of(symbols, number);
+	const struct crit_elf_place *places[CRIT_ELF_ADDRESSES_MAX];
 	struct symbol_file *file = &symbols->files[number];
-	const struct crit_elf_place *found = NULL;
+	struct symbol_queue *queue = file->queue;
+	size_t done = 0, count = 0;
+
+	while (done < queue->count && file->status == CRIT_ELF_OPEN) {
+		file->status = crit_elf_reader_find(symbols->reader, &wanted,
+						    queue->addresses + done, queue->count - done,
+						    places, &count);
+		if (file->status != CRIT_ELF_OPEN)
+			break;
+		for (size_t i = 0; i < count; i++)
+			symbols->names[queue->names[done++]] = copy_of(places[i]);
+	}
+	for (; done < queue->count; done++)
+		symbols->names[queue->names[done]].is_queued = false;
+	file->is_doubted = file->is_doubted || file->status != CRIT_ELF_OPEN;
+	queue->count = 0;
+}
+
+/* Makes a name for a place without.  CRIT_NONE: out of memory, or the file is not readable. */
+static uint32_t queue_name(struct crit_symbols *symbols, uint32_t number, uint64_t key,
+			   uint64_t address)
+{
+	struct symbol_file *file = &symbols->files[number];
+	const uint32_t name = (uint32_t)symbols->name_count;
+
+	if (file->status != CRIT_ELF_OPEN || name >= NAMES_MAX ||
+	    crit_array_grow(&symbols->names, &symbols->name_capacity, symbols->name_count + 1,
+			    sizeof(*symbols->names)))
+		return CRIT_NONE;
+	if (!file->queue)
+		file->queue = calloc(1, sizeof(*file->queue));
+	if (!file->queue || crit_map_set(&symbols->numbers, key, name))
+		return CRIT_NONE;
+	symbols->names[symbols->name_count++] = (struct symbol_name){ .is_queued = true };
+	file->queue->names[file->queue->count] = name;
+	file->queue->addresses[file->queue->count++] = address;
+	if (file->queue->count == CRIT_ELF_ADDRESSES_MAX)
+		ask_names(symbols, number);
+	return name;
+}
+
+/* The name of the byte before a return address.  CRIT_NONE: as queue_name, or too far away. */
+static uint32_t number_of(struct crit_symbols *symbols, uint32_t file, uint64_t offset)
+{
 	uint64_t key;
 	uint32_t known;
 
-	if (!key_of_place(number, offset, &key))
-		return NULL;
+	if (!key_of_place(file, offset, &key))
+		return CRIT_NONE;
 	known = crit_map_get(&symbols->numbers, key);
-	if (known != CRIT_NONE)
-		return &symbols->names[known];
-	if (file->status != CRIT_ELF_OPEN || symbols->name_count >= NAMES_MAX ||
-	    crit_array_grow(&symbols->names, &symbols->name_capacity, symbols->name_count + 1,
-			    sizeof(*symbols->names)) ||
-	    crit_map_set(&symbols->numbers, key, (uint32_t)symbols->name_count))
+	return known != CRIT_NONE ? known : queue_name(symbols, file, key, offset - 1);
+}
+
+/* What the file calls the address; NULL: out of memory, too far away, or not readable any more. */
+static const struct symbol_name *name_of(struct crit_symbols *symbols, uint32_t file,
+					 uint64_t offset)
+{
+	const uint32_t number = number_of(symbols, file, offset);
+
+	if (number == CRIT_NONE)
 		return NULL;
-	file->status = crit_elf_reader_find(symbols->reader, &wanted, offset - 1, &found);
-	file->is_doubted = file->is_doubted || file->status != CRIT_ELF_OPEN;
-	if (file->status == CRIT_ELF_OPEN)
-		symbols->names[symbols->name_count] = copy_of(found);
-	return &symbols->names[symbols->name_count++];
+	if (symbols->names[number].is_queued)
+		ask_names(symbols, file);
+	return &symbols->names[number];
 }
 
 static void put_name(struct crit_source_location *location, const struct symbol_name *name)
@@ -363,6 +422,21 @@ void crit_symbols_find(struct crit_symbols *symbols, uint32_t node, uint32_t pid
 	if (find_in(symbols, mapping->file, file_offset, mapping->seen_real_ns, ret_place) &&
 	    !ret_place->function)
 		name_by_caller(symbols, mapping->file, file_offset, ret_place);
+}
+
+void crit_symbols_expect(struct crit_symbols *symbols, uint32_t node, uint32_t pid,
+			 uint64_t address)
+{
+	uint64_t file_offset = 0, before;
+	const struct crit_mapping *mapping = mapping_of(symbols, node, pid, address, &file_offset);
+	const struct crit_elf_head *head =
+		mapping ? head_of(symbols, mapping->file, mapping->seen_real_ns) : NULL;
+
+	if (!head)
+		return;
+	if (!crit_elf_head_address(head, file_offset, &before))
+		before = address - mapping->base - 1;
+	(void)number_of(symbols, mapping->file, before + 1);
 }
 
 void crit_symbols_find_in_file(struct crit_symbols *symbols, const char *path, uint64_t offset,

@@ -55,6 +55,13 @@ int crit_symbols_create(const char *const *paths, size_t path_count,
 void crit_symbols_destroy(struct crit_symbols *symbols);
 
 /*
+ * Says that crit_symbols_find will be asked for an address: questions to the reader are asked
+ * together then.  Cost: as crit_symbols_find, but for messages.
+ */
+void crit_symbols_expect(struct crit_symbols *symbols, uint32_t node, uint32_t pid,
+			 uint64_t address);
+
+/*
  * The place of a return address of a process: of a call site or a parallel region, what
  * crit_call_row.site, crit_region_row.site and crit_trace_span.site hold.  It names the call there;
  * of an address one byte behind the begin of what GCC made of an OpenMP construct, the directive.

@@ -101,6 +101,11 @@ static int fill(struct crit_call_sites *call_sites, struct crit_symbols *symbols
 	struct crit_groups groups;
 	int rc = crit_groups_begin(&groups, &by_place, results->call_site_count);
 
+	for (size_t i = 0; symbols && i < results->call_site_count; i++) {
+		const struct crit_call_row *site = &results->call_sites[i];
+
+		crit_symbols_expect(symbols, site->node, site->pid, site->site);
+	}
 	for (size_t i = 0; i < results->call_site_count && !rc; i++) {
 		const struct crit_call_site_row row = site_of(results, i, symbols);
 

@@ -135,9 +135,10 @@ static const char *name_of(struct run *run, uint64_t offset)
 	const struct crit_elf_wanted wanted = { .path = file->path,
 						.inode = file->inode,
 						.changed_ns = run->head.changed_ns };
-	const struct crit_elf_place *place = NULL;
+	const struct crit_elf_place *places[CRIT_ELF_ADDRESSES_MAX];
 	uint32_t known = crit_map_get(&run->numbers, offset);
 	uint64_t address;
+	size_t count;
 
 	if (known != CRIT_NONE)
 		return run->names[known];
@@ -145,10 +146,12 @@ static const char *name_of(struct run *run, uint64_t offset)
 	    !CHECK(!crit_map_set(&run->numbers, offset, run->name_count)))
 		return "";
 	if (crit_elf_head_address(&run->head, offset, &address) &&
-	    crit_elf_reader_find(run->names_reader, &wanted, address, &place) == CRIT_ELF_OPEN &&
-	    place->frame_count)
+	    crit_elf_reader_find(run->names_reader, &wanted, &address, 1, places, &count) ==
+		    CRIT_ELF_OPEN &&
+	    places[0]->frame_count)
 		(void)snprintf(run->names[run->name_count], NAME_BYTES, "%s",
-			       place->texts + place->frames[place->frame_count - 1].function_at);
+			       places[0]->texts +
+				       places[0]->frames[places[0]->frame_count - 1].function_at);
 	return run->names[run->name_count++];
 }
 
