@@ -280,6 +280,17 @@ static void play_waits(struct crit_analysis *analysis, bool has_excess, bool has
 		(void)crit_analysis_fixes(analysis, &none, &analysis->fixes, &err);
 }
 
+/* What tables of code and changes ask for. */
+static void expect_samples(struct crit_symbols *symbols, const struct crit_results *results)
+{
+	for (size_t i = 0; i < results->samples.row_count; i++) {
+		const struct crit_sample_row *row = &results->samples.rows[i];
+		const struct crit_thread_row *thread = &results->threads[row->thread];
+
+		crit_symbols_expect(symbols, thread->node, thread->pid, row->address);
+	}
+}
+
 int crit_recording_set_name(struct crit_recording_set *set, struct crit_results *results,
 			    struct crit_run_waits *waits, struct crit_analysis **ret_analysis,
 			    struct crit_err *err)
@@ -307,6 +318,7 @@ int crit_recording_set_name(struct crit_recording_set *set, struct crit_results 
 		crit_analysis_destroy(analysis);
 		return rc;
 	}
+	expect_samples(analysis->symbols, results);
 	play_waits(analysis, is_wished(set, CRIT_FILM_EXCESS), is_wished(set, CRIT_FILM_FIXES));
 	*ret_analysis = analysis;
 	return 0;
