@@ -87,9 +87,12 @@ def line_ranks_of_one_node(bench):
 
 
 def line_places(bench):
-    """Barriers from 20,000 places, or in 5,000 phases, each visited a few times: what that costs beyond one."""
+    """Barriers from 20,000 places in each of 4 ranks, or in 5,000 phases: what that costs beyond one.
+
+    The places are in no file, so no two ranks have one in common: the report has 80,000.
+    """
     crit = bench.program("bin", "crit")
-    for option, count, name in (("-k", 20000, "call sites"), ("-p", 5000, "phases")):
+    for option, count, name in (("-k", 20000, "call sites in each of 4 ranks"), ("-p", 5000, "phases")):
         few, many = (synthetic(bench, 4, "-r", "4", option, str(n)) for n in (1, count))
         beyond = [analyse(bench, many)["cpu_s"] - analyse(bench, few)["cpu_s"] for _ in range(bench.rounds)]
         yield (f"analysis of {count:,} {name} beyond that of one", median(beyond), "s", 0.3, None, spread(beyond))

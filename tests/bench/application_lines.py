@@ -5,6 +5,7 @@ No bars where a program calls MPI without rest (MUMPS polls 3 million times a se
 for the report of 8 ranks of which nothing but waits is recorded.
 """
 import glob
+import json
 import os
 import shutil
 import subprocess
@@ -123,4 +124,18 @@ def lines_reports(bench):
         yield from report_rows(bench, f"LAMMPS of {ranks} ranks", paths, REPORT_MOST)
 
 
-LINES = (lines_mumps, lines_netpipe, lines_reports)
+def line_places(bench):
+    """What the report takes longer of a program that calls from 20,000 places, each with a name of its file."""
+    crit, program = bench.program("bin", "crit"), bench.program("tests", "apps", "many_places.openmpi")
+    few, many = (recorded(bench, 2, program, places, "12") for places in ("1", "20000"))
+    sites = json.loads(output_of([crit, "report", "--json", *many]))["mpi_call_sites"]
+    named = sum(site["function"] in ("meet_in_many", "main") for site in sites)
+    if named < 20000:
+        raise RuntimeError(f"{named} of {len(sites)} places have their names")
+    pairs = [[run([crit, "report", "--json", *paths]) for paths in (many, few)] for _ in range(bench.rounds)]
+    beyond = [more.cpu_s - less.cpu_s for more, less in pairs]
+    yield ("crit report --json of a program with 20,000 call sites beyond that with one", median(beyond), "s", 0.3,
+           None, f"{spread(beyond)}; {bench.pages(pairs[0][0].faults - pairs[0][1].faults)}")
+
+
+LINES = (lines_mumps, lines_netpipe, lines_reports, line_places)
