@@ -48,20 +48,33 @@ static int compare_calls(const void *a, const void *b)
 }
 
 /* The buckets of all threads by thread and code.  Errors: NULL, out of memory. */
-static struct own_bucket *sort_buckets(const struct crit_delay_options *options, size_t *ret_count)
+static struct own_bucket *make_own(const struct crit_delay_options *options, size_t *ret_count)
 {
 	struct own_bucket *own = calloc(options->bucket_count + 1, sizeof(*own));
+	uint32_t *numbers = calloc(options->bucket_count + 1, sizeof(*numbers));
+	uint32_t *keys = calloc(options->bucket_count + 1, sizeof(*keys));
+	const bool has_room = own && numbers && keys;
 	size_t count = 0;
+	int rc;
 
-	for (uint32_t i = 0; own && i < options->bucket_count; i++) {
+	for (uint32_t i = 0; has_room && i < options->bucket_count; i++) {
+		keys[i] = options->keys[i].thread;
 		if (options->codes[i] != CRIT_NONE)
-			own[count++] = (struct own_bucket){ options->keys[i].thread,
-							    options->codes[i], i };
+			numbers[count++] = i;
 	}
-	if (own)
-		qsort(own, count, sizeof(*own), compare_own);
+	rc = has_room ? crit_array_sort_numbers(numbers, count, options->codes) : -ENOMEM;
+	if (!rc)
+		rc = crit_array_sort_numbers(numbers, count, keys);
+	for (size_t i = 0; i < count && !rc; i++)
+		own[i] = (struct own_bucket){ options->keys[numbers[i]].thread,
+					      options->codes[numbers[i]], numbers[i] };
+	free(numbers);
+	free(keys);
 	*ret_count = count;
-	return own;
+	if (!rc)
+		return own;
+	free(own);
+	return NULL;
 }
 
 struct putting {
@@ -153,7 +166,7 @@ int crit_late_sums_put(const struct crit_late_sums *sums, struct crit_delays *de
 	size_t count = 0;
 	int rc;
 
-	putting.own = sort_buckets(options, &putting.own_count);
+	putting.own = make_own(options, &putting.own_count);
 	rc = calls && putting.own ? 0 : -ENOMEM;
 	for (size_t i = 0; i < sums->count && !rc; i++) {
 		if (sums->rows[i].bucket < options->bucket_count)

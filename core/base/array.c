@@ -3,6 +3,7 @@
 #include "core/base/array.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -123,4 +124,28 @@ int crit_array_make_room(void *array, size_t *capacity, size_t need, size_t elem
 	memcpy(array, &grown, sizeof(grown));
 	*capacity = wanted;
 	return 0;
+}
+
+int crit_array_sort_numbers(uint32_t *numbers, size_t count, const uint32_t *keys)
+{
+	size_t key_count = 0, *ends; /* of each key what came so far */
+	uint32_t *unsorted = malloc((count + 1) * sizeof(*unsorted));
+	bool has_room;
+
+	for (size_t i = 0; i < count; i++)
+		if (keys[numbers[i]] >= key_count)
+			key_count = (size_t)keys[numbers[i]] + 1;
+	ends = calloc(key_count + 1, sizeof(*ends));
+	has_room = ends && unsorted;
+	for (size_t i = 0; has_room && i < count; i++)
+		ends[keys[numbers[i]] + 1]++;
+	for (size_t i = 0; has_room && i < key_count; i++)
+		ends[i + 1] += ends[i];
+	if (has_room)
+		memcpy(unsorted, numbers, count * sizeof(*numbers));
+	for (size_t i = 0; has_room && i < count; i++)
+		numbers[ends[keys[unsorted[i]]]++] = unsorted[i];
+	free(ends);
+	free(unsorted);
+	return has_room ? 0 : -ENOMEM;
 }

@@ -30,6 +30,12 @@ static inline int crit_by_number(uint64_t a, uint64_t b)
 }
 
 /*
+ * Puts numbers in the order of their keys, and those of one key as they were before.
+ * keys: of each number.  Errors: -ENOMEM.  Cost: O(count + largest key).
+ */
+int crit_array_sort_numbers(uint32_t *numbers, size_t count, const uint32_t *keys);
+
+/*
  * Tables whose rows begin with a cache line: where events go from row to row of a table larger than
  * the caches, each line of a row is a wait for memory.
  */

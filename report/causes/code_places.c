@@ -257,53 +257,74 @@ static int compare_end_pointers(const void *a, const void *b)
 }
 
 /* As places of different kinds are ordered. */
-static unsigned int kind_of(const struct crit_code_place *place)
+static uint32_t kind_of(const struct crit_code_place *place)
 {
 	return place->is_call << 2u | place->is_region << 1u | place->before->is_function;
 }
 
-static int compare_place_pointers(const void *a, const void *b)
+/* Each has its order then.  Errors: -ENOMEM. */
+static int sort_ends(struct crit_code_places *places)
 {
-	const struct crit_code_place *left = *(struct crit_code_place *const *)a;
-	const struct crit_code_place *right = *(struct crit_code_place *const *)b;
-	int order = crit_by_number(kind_of(left), kind_of(right));
+	const uint32_t count = places->ends.count;
+	struct crit_code_end **sorted = calloc(count + 1, sizeof(struct crit_code_end *));
 
-	if (!order)
-		order = crit_by_number(left->before->order, right->before->order);
-	return order ? order : crit_by_number(left->after->order, right->after->order);
+	if (!sorted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = kept_at(&places->ends, i);
+	qsort(sorted, count, sizeof(struct crit_code_end *), compare_end_pointers);
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i]->order = i;
+	free(sorted);
+	return 0;
 }
 
-/* Ownership: the caller's.  Errors: NULL, out of memory. */
-static void **sorted(const struct kept *kept, int (*compare)(const void *, const void *))
+static uint32_t key_of_after(const struct crit_code_place *place)
 {
-	void **rows = calloc(kept->count + 1, sizeof(*rows));
-
-	for (uint32_t i = 0; rows && i < kept->count; i++)
-		rows[i] = kept_at(kept, i);
-	if (rows)
-		qsort(rows, kept->count, sizeof(*rows), compare);
-	return rows;
+	return place->after->order;
 }
 
+static uint32_t key_of_before(const struct crit_code_place *place)
+{
+	return place->before->order;
+}
+
+/* Sorts the numbers of all places by one key.  keys: room for one of each.  Errors: -ENOMEM. */
+static int sort_by(struct crit_code_places *places, uint32_t *numbers, uint32_t *keys,
+		   uint32_t (*key_of)(const struct crit_code_place *))
+{
+	for (uint32_t i = 0; i < places->places.count; i++)
+		keys[i] = key_of(kept_at(&places->places, i));
+	return crit_array_sort_numbers(numbers, places->places.count, keys);
+}
+
+/* By kind, then by the call before, then by the one after: in that order of weight. */
 int crit_code_places_sort(struct crit_code_places *places)
 {
-	void **ends, **rows = NULL;
+	const uint32_t count = places->places.count;
+	uint32_t *numbers, *keys;
+	int rc;
 
-	if (places->sorted_count == places->places.count)
+	if (places->sorted_count == count)
 		return 0;
-	ends = sorted(&places->ends, compare_end_pointers);
-	for (uint32_t i = 0; ends && i < places->ends.count; i++)
-		((struct crit_code_end *)ends[i])->order = i;
-	if (ends)
-		rows = sorted(&places->places, compare_place_pointers);
-	for (uint32_t i = 0; rows && i < places->places.count; i++)
-		((struct crit_code_place *)rows[i])->order = i;
-	free(ends);
-	free(rows);
-	if (!rows)
-		return -ENOMEM;
-	places->sorted_count = places->places.count;
-	return 0;
+	numbers = calloc(count, sizeof(*numbers));
+	keys = calloc(count, sizeof(*keys));
+	rc = numbers && keys ? sort_ends(places) : -ENOMEM;
+	for (uint32_t i = 0; i < count && !rc; i++)
+		numbers[i] = i;
+	if (!rc)
+		rc = sort_by(places, numbers, keys, key_of_after);
+	if (!rc)
+		rc = sort_by(places, numbers, keys, key_of_before);
+	if (!rc)
+		rc = sort_by(places, numbers, keys, kind_of);
+	for (uint32_t i = 0; i < count && !rc; i++)
+		((struct crit_code_place *)kept_at(&places->places, numbers[i]))->order = i;
+	free(numbers);
+	free(keys);
+	if (!rc)
+		places->sorted_count = count;
+	return rc;
 }
 
 /* Errors: -ENOMEM. */

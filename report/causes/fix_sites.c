@@ -28,14 +28,6 @@ static int compare_parts(const void *a, const void *b)
 	return order ? order : crit_by_number(left->bucket, right->bucket);
 }
 
-static int compare_sites(const void *a, const void *b, void *user)
-{
-	const struct crit_fix_site *rows = user;
-	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return crit_by_number(rows[left].place->order, rows[right].place->order);
-}
-
 bool crit_fix_is_code(const struct crit_fix_input *input, uint32_t bucket)
 {
 	const struct crit_code_key *key = &input->keys[bucket];
@@ -188,19 +180,36 @@ static int collect_parts(const struct crit_fix_input *input, struct crit_fix_sit
 	return rc ? rc : crit_code_places_sort(input->places);
 }
 
+/* The numbers of sites by place.  Ownership: the caller's.  Errors: NULL, out of memory. */
+static uint32_t *order_of(const struct crit_fix_sites *sites)
+{
+	uint32_t *numbers = calloc(sites->count + 1, sizeof(*numbers));
+	uint32_t *keys = calloc(sites->count + 1, sizeof(*keys));
+	int rc = numbers && keys ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < sites->count && !rc; i++) {
+		numbers[i] = i;
+		keys[i] = sites->rows[i].place->order;
+	}
+	if (!rc)
+		rc = crit_array_sort_numbers(numbers, sites->count, keys);
+	free(keys);
+	if (!rc)
+		return numbers;
+	free(numbers);
+	return NULL;
+}
+
 /* Sites by place, each with its parts behind those of the one before.  Errors: -ENOMEM. */
 static int order_sites(struct crit_fix_sites *sites)
 {
 	const struct crit_fix_sites as_they_came = *sites;
-	uint32_t *order = calloc(sites->count + 1, sizeof(*order));
 	size_t *ends = calloc(sites->count + 1, sizeof(*ends)), part_count = 0;
+	uint32_t *order = order_of(sites);
 
 	sites->rows = crit_lines_room(sites->count + 1, sizeof(*sites->rows));
 	sites->parts = crit_lines_room(sites->part_count + 1, sizeof(*sites->parts));
-	for (uint32_t i = 0; order && i < sites->count; i++)
-		order[i] = i;
 	if (order && ends && sites->rows && sites->parts) {
-		qsort_r(order, sites->count, sizeof(*order), compare_sites, as_they_came.rows);
 		for (size_t i = 0; i < sites->count; i++) {
 			sites->rows[i] = as_they_came.rows[order[i]];
 			sites->rows[i].first_part = ends[order[i]] = part_count;
@@ -216,6 +225,14 @@ static int order_sites(struct crit_fix_sites *sites)
 	return part_count == sites->part_count ? 0 : -ENOMEM;
 }
 
+static bool are_sorted(const struct crit_fix_part *parts, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (compare_parts(&parts[i - 1], &parts[i]) > 0)
+			return false;
+	return true;
+}
+
 /* Sorts a site's parts, and moves them; those of one bucket become one: addresses of a function. */
 static void join_parts(struct crit_fix_sites *sites, uint32_t number, size_t *to)
 {
@@ -224,7 +241,8 @@ static void join_parts(struct crit_fix_sites *sites, uint32_t number, size_t *to
 	struct crit_fix_part *joined = &sites->parts[*to];
 	size_t used = 0;
 
-	qsort(parts, site->part_count, sizeof(*parts), compare_parts);
+	if (!are_sorted(parts, site->part_count))
+		qsort(parts, site->part_count, sizeof(*parts), compare_parts);
 	for (size_t i = 0; i < site->part_count; i++) {
 		const struct crit_fix_part *part = &parts[i];
 		struct crit_fix_part *last = used ? &joined[used - 1] : NULL;

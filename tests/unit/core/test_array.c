@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays keep what is in them when they become large, and what is new in them is zero.
+// Arrays keep what is in them when they become large, what is new in them is zero; numbers by keys.
 #include "core/base/array.h"
 
 #include <errno.h>
@@ -68,10 +68,40 @@ static void rows_grow(void)
 	free(rows);
 }
 
+#define KEYS 1000u
+
+/* Numbers that are not all there are, and keys that many have, or one far away. */
+static void numbers_are_sorted(void)
+{
+	static const uint32_t sizes[] = { 0, 1, 2, KEYS };
+	uint32_t keys[KEYS], numbers[KEYS];
+
+	for (uint32_t i = 0; i < KEYS; i++)
+		keys[i] = i == 7 ? 123456 : i * 2654435761u % 61;
+	for (size_t size = 0; size < sizeof(sizes) / sizeof(sizes[0]); size++) {
+		uint32_t count = 0;
+		uint64_t sum = 0, sorted_sum = 0;
+
+		for (uint32_t i = 0; i < KEYS && count < sizes[size]; i += 1 + i % 2) {
+			numbers[count++] = i;
+			sum += (uint64_t)i * i;
+		}
+		CHECK_INT_EQ(crit_array_sort_numbers(numbers, count, keys), 0);
+		for (uint32_t i = 0; i < count; i++)
+			sorted_sum += (uint64_t)numbers[i] * numbers[i];
+		CHECK_UINT_EQ(sorted_sum, sum);
+		for (uint32_t i = 1; i < count; i++) /* they came with the smaller numbers first */
+			CHECK(keys[numbers[i - 1]] < keys[numbers[i]] ||
+			      (keys[numbers[i - 1]] == keys[numbers[i]] &&
+			       numbers[i - 1] < numbers[i]));
+	}
+}
+
 int main(void)
 {
 	keeps_content();
 	rows_are_lines();
 	rows_grow();
+	numbers_are_sorted();
 	return check_done();
 }
