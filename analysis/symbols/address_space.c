@@ -252,6 +252,19 @@ const struct crit_mapping *crit_address_spaces_find(const struct crit_address_sp
 	return found;
 }
 
+bool crit_address_spaces_is_alone(const struct crit_address_spaces *spaces,
+				  const struct crit_mapping *mapping)
+{
+	const struct crit_mapping *const first = spaces->mappings;
+	const struct crit_mapping *const end = first + spaces->mapping_count;
+
+	if (mapping > first && compare_process(mapping - 1, mapping) == 0 &&
+	    mapping[-1].end_max > mapping->begin)
+		return false;
+	return mapping + 1 == end || compare_process(mapping + 1, mapping) != 0 ||
+	       mapping[1].begin >= mapping->end;
+}
+
 void crit_address_spaces_fini(struct crit_address_spaces *spaces)
 {
 	crit_mapped_files_fini(&spaces->known);

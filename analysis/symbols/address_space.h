@@ -49,6 +49,10 @@ int crit_address_spaces_read(struct crit_address_spaces *spaces, const char *con
 const struct crit_mapping *crit_address_spaces_find(const struct crit_address_spaces *spaces,
 						    uint32_t node, uint32_t pid, uint64_t address);
 
+/* Does one of these overlap with no other of its process?  Then what lies in it is its alone. */
+bool crit_address_spaces_is_alone(const struct crit_address_spaces *spaces,
+				  const struct crit_mapping *mapping);
+
 void crit_address_spaces_fini(struct crit_address_spaces *spaces);
 
 #endif

@@ -50,6 +50,7 @@ struct symbol_caller { /* of a region's code in the same file */
 struct crit_symbols {
 	struct crit_elf_reader *reader;
 	struct crit_address_spaces spaces;
+	const struct crit_mapping *last; /* asked for, and alone there; NULL: none */
 	struct symbol_file *files;
 	struct crit_index file_numbers; /* by path */
 	struct symbol_name *names;
@@ -314,15 +315,21 @@ static bool find_in(struct crit_symbols *symbols, uint32_t number, uint64_t file
 }
 
 /* The mapping of what lies before a return address, and where in the file.  NULL: in none. */
-static const struct crit_mapping *mapping_of(const struct crit_symbols *symbols, uint32_t node,
+static const struct crit_mapping *mapping_of(struct crit_symbols *symbols, uint32_t node,
 					     uint32_t pid, uint64_t address,
 					     uint64_t *ret_file_offset)
 {
-	const struct crit_mapping *mapping =
-		crit_address_spaces_find(&symbols->spaces, node, pid, address - 1);
+	const struct crit_mapping *mapping = symbols->last;
 
-	if (mapping)
-		*ret_file_offset = address - 1 - mapping->begin + mapping->file_offset;
+	if (!mapping || mapping->node != node || mapping->pid != pid ||
+	    address - 1 - mapping->begin >= mapping->end - mapping->begin)
+		mapping = crit_address_spaces_find(&symbols->spaces, node, pid, address - 1);
+	if (!mapping)
+		return NULL;
+	if (mapping != symbols->last)
+		symbols->last = crit_address_spaces_is_alone(&symbols->spaces, mapping) ? mapping
+											: NULL;
+	*ret_file_offset = address - 1 - mapping->begin + mapping->file_offset;
 	return mapping;
 }
 
