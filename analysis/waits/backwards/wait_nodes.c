@@ -358,6 +358,10 @@ void crit_wait_nodes_move(struct crit_wait_nodes *nodes, uint32_t at, uint32_t b
 			book_link(nodes, each);
 	}
 	node->bucket = bucket;
+	if (bucket < nodes->costs->bucket_count) { /* what is booked when it moves on */
+		__builtin_prefetch(&nodes->costs->buckets[bucket], 1);
+		__builtin_prefetch(nodes->costs->buckets[bucket].path_ns, 1);
+	}
 }
 
 /* The wait state of a node ends backwards: its edge is booked, and it is a root. */
