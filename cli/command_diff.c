@@ -92,7 +92,7 @@ static json_t *load(const char *path)
 {
 	char file[PATH_BYTES];
 	struct crit_err err = { { 0 } };
-	crit_autoclose int fd = -1;
+	crit_autofclose FILE *in = NULL;
 	json_error_t error;
 	struct stat status;
 	json_t *report;
@@ -100,12 +100,12 @@ static json_t *load(const char *path)
 
 	(void)snprintf(file, sizeof(file), "%s%s", path,
 		       stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? "/report.json" : "");
-	fd = crit_regular_open(file, 0, &err);
-	if (fd < 0) {
+	in = crit_regular_stream(file, 0, &err);
+	if (!in) {
 		crit_line_print(stderr, "crit diff: %s; crit report -o DIR writes one\n", err.text);
 		return NULL;
 	}
-	report = json_loadfd(fd, 0, &error);
+	report = json_loadf(in, 0, &error);
 	schema = json_string_value(json_object_get(report, "schema"));
 	if (report && crit_diff_update(report) == 0)
 		return report;

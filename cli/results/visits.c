@@ -161,17 +161,17 @@ static json_t *load_report(const char *anchor, const struct crit_otf2_entered_li
 {
 	const char *slash = strrchr(anchor, '/');
 	char path[PATH_BYTES];
-	crit_autoclose int fd = -1;
+	crit_autofclose FILE *in = NULL;
 	const json_t *job;
 	const char *run_id;
 	json_t *report;
 
 	(void)snprintf(path, sizeof(path), "%.*sreport.json", slash ? (int)(slash - anchor) + 1 : 0,
 		       anchor);
-	fd = crit_regular_open(path, 0, NULL);
-	if (fd < 0)
+	in = crit_regular_stream(path, 0, NULL);
+	if (!in)
 		return NULL;
-	report = json_loadfd(fd, 0, NULL);
+	report = json_loadf(in, 0, NULL); /* json_loadfd reads byte by byte */
 	job = json_object_get(report, "job");
 	run_id = json_string_value(json_object_get(job, "run_id"));
 	if (run_id && strtoull(run_id, NULL, 16) == entered->run_id &&

@@ -26,6 +26,18 @@ int crit_regular_open(const char *path, int flags, struct crit_err *err)
 	return crit_err_set(err, -EPROTO, "cannot read %.160s: not a regular file", path);
 }
 
+FILE *crit_regular_stream(const char *path, int flags, struct crit_err *err)
+{
+	int fd = crit_regular_open(path, flags, err);
+	FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+	if (fd >= 0 && !stream) {
+		(void)crit_err_set(err, -errno, "cannot open %.160s: %s", path, strerror(errno));
+		close(fd);
+	}
+	return stream;
+}
+
 bool crit_regular_may_grow(int fd, size_t length)
 {
 	struct rlimit limit;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "core/base/err.h"
 
@@ -15,6 +16,9 @@
  * NULL) names the path.
  */
 int crit_regular_open(const char *path, int flags, struct crit_err *err);
+
+/* The same as a stream, fclose() by the caller.  Errors: NULL, the reason in err. */
+FILE *crit_regular_stream(const char *path, int flags, struct crit_err *err);
 
 /*
  * May length bytes be written at the end of fd, or where it stands, if that is behind?  Beyond

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "core/base/array.h"
+#include "core/base/hash.h"
+#include "core/base/index.h"
 #include "report/diff/cause_names.h"
 
 #define FIGURES_MAX 8
@@ -19,6 +21,7 @@ struct crit_diff {
 	struct crit_diff_change
 		*changes; /* by group, then by how much the row's first figure changed */
 	size_t change_count, change_capacity;
+	struct crit_index rows; /* by group and name: the first change of each; until sorted */
 	char notes[NOTES_MAX][CRIT_DIFF_NAME_BYTES]; /* what does not compare */
 	size_t note_count;
 	bool is_incomplete; /* figures do not mean the same, or a report is incomplete */
@@ -131,25 +134,37 @@ static struct crit_diff_change *add(struct crit_diff *diff, enum crit_diff_group
 	return change;
 }
 
+/* The first change of a row, or where it is to be: at the end.  Errors: -ENOMEM. */
+static int find_row(struct crit_diff *diff, enum crit_diff_group group, const char *name,
+		    size_t *ret_at)
+{
+	const uint64_t hash = crit_hash_mix(crit_hash_text(name), group);
+	struct crit_probe probe;
+	uint32_t at = crit_index_first(&diff->rows, hash, &probe);
+
+	while (at != CRIT_NONE &&
+	       (diff->changes[at].group != group || strcmp(diff->changes[at].name, name) != 0))
+		at = crit_index_next(&diff->rows, &probe);
+	*ret_at = at != CRIT_NONE ? at : diff->change_count;
+	return at != CRIT_NONE ? 0 : crit_index_put(&diff->rows, hash, (uint32_t)*ret_at);
+}
+
 /* Two rows of one name in one report are one: lines that are inlined in several places. */
 static int add_side(struct crit_diff *diff, const struct compared_table *table,
 		    const json_t *report, bool is_b)
 {
 	const json_t *rows = json_object_get(report, table->path);
-	size_t first = diff->change_count;
 	size_t i;
 	const json_t *row;
 
-	while (first && diff->changes[first - 1].group == table->group)
-		first--;
 	json_array_foreach(rows, i, row)
 	{
 		char name[CRIT_DIFF_NAME_BYTES];
-		size_t at = first;
+		size_t at;
 
 		table->name(report, row, name);
-		while (at < diff->change_count && strcmp(diff->changes[at].name, name) != 0)
-			at++;
+		if (find_row(diff, table->group, name, &at))
+			return -ENOMEM;
 		for (int f = 0; f < FIGURES_MAX && table->figures[f]; f++) {
 			struct crit_diff_change *change = at + (size_t)f < diff->change_count
 								  ? &diff->changes[at + (size_t)f]
@@ -369,6 +384,7 @@ int crit_diff_create(const json_t *a, const json_t *b, struct crit_diff **ret_di
 		if (!rc)
 			rc = add_side(diff, &tables[i], b, true);
 	}
+	crit_index_fini(&diff->rows); /* they move now */
 	if (!rc)
 		rc = sort(diff);
 	if (rc)
