@@ -19,6 +19,7 @@
 #include "otf2/verify/verify_regions.h"
 
 #define SUFFIX ".otf2"
+#define LOCATIONS_AT_ONCE 1024 /* of one reader, which looks for each among all that it has seen */
 
 static int refuse_strange(const char *path, struct crit_err *err)
 {
@@ -51,6 +52,13 @@ static int refuse_strange_files(const struct crit_otf2_verifier *verifier, const
 	return rc;
 }
 
+static bool open_anchor(struct crit_otf2_verifier *verifier, const char *anchor)
+{
+	verifier->reader = OTF2_Reader_Open(anchor);
+	return verifier->reader &&
+	       OTF2_Reader_SetSerialCollectiveCallbacks(verifier->reader) == OTF2_SUCCESS;
+}
+
 /* Opens the anchor, and asks what it claims. */
 static int open_reader(struct crit_otf2_verifier *verifier, const char *anchor,
 		       struct crit_err *err)
@@ -70,9 +78,7 @@ static int open_reader(struct crit_otf2_verifier *verifier, const char *anchor,
 	rc = refuse_strange_files(verifier, anchor, err);
 	if (rc)
 		return rc;
-	verifier->reader = OTF2_Reader_Open(anchor);
-	if (!verifier->reader ||
-	    OTF2_Reader_SetSerialCollectiveCallbacks(verifier->reader) != OTF2_SUCCESS)
+	if (!open_anchor(verifier, anchor))
 		return crit_err_set(err, -EPROTO, "cannot read %.120s: %.100s", anchor,
 				    verifier->words.text[0] ? verifier->words.text
 							    : "not an OTF2 archive");
@@ -132,6 +138,39 @@ static void close_verifier(struct crit_otf2_verifier *verifier)
 	crit_otf2_tally_fini(&verifier->tasks);
 }
 
+/* A reader that has seen no location. */
+static bool renew_reader(struct crit_otf2_verifier *verifier)
+{
+	char anchor[sizeof(verifier->base) + sizeof(SUFFIX)];
+
+	(void)OTF2_Reader_Close(verifier->reader);
+	(void)snprintf(anchor, sizeof(anchor), "%s%s", verifier->base, SUFFIX);
+	if (open_anchor(verifier, anchor))
+		return true;
+	crit_otf2_fault(verifier, "%.160s cannot be opened again: %s", anchor,
+			verifier->words.text);
+	return false;
+}
+
+static int check_locations(struct crit_otf2_verifier *verifier)
+{
+	int rc = 0;
+
+	for (size_t first = 0, end; first < verifier->location_count && !rc; first = end) {
+		end = first + LOCATIONS_AT_ONCE;
+		if (end > verifier->location_count)
+			end = verifier->location_count;
+		if (first && !renew_reader(verifier))
+			return 0;
+		rc = crit_otf2_verify_offsets(verifier, first, end);
+		if (!rc)
+			rc = crit_otf2_verify_events(verifier, first, end);
+	}
+	if (!rc)
+		crit_otf2_verify_ends(verifier);
+	return rc ? rc : verifier->error;
+}
+
 /* All checks, or those of the definitions when they cannot be read. */
 static int check(struct crit_otf2_verifier *verifier)
 {
@@ -140,9 +179,7 @@ static int check(struct crit_otf2_verifier *verifier)
 	if (rc <= 0)
 		return rc;
 	find_files(verifier);
-	rc = crit_otf2_verify_offsets(verifier);
-	if (!rc)
-		rc = crit_otf2_verify_events(verifier);
+	rc = check_locations(verifier);
 	if (!rc)
 		crit_otf2_verify_matches(verifier);
 	return rc;

@@ -357,20 +357,20 @@ static void check_offsets(struct crit_otf2_verifier *verifier, OTF2_DefReaderCal
 		crit_otf2_fault(verifier, "location %llu: no clock offset", reference);
 }
 
-int crit_otf2_verify_offsets(struct crit_otf2_verifier *verifier)
+int crit_otf2_verify_offsets(struct crit_otf2_verifier *verifier, size_t first, size_t end)
 {
 	OTF2_DefReaderCallbacks *calls = OTF2_DefReaderCallbacks_New();
 
 	if (!calls)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < verifier->location_count; i++) {
+	for (size_t i = first; i < end; i++) {
 		if (verifier->locations[i].has_events)
 			(void)OTF2_Reader_SelectLocation(verifier->reader,
 							 verifier->locations[i].reference);
 	}
 	(void)OTF2_Reader_OpenDefFiles(verifier->reader);
-	for (uint32_t i = 0; i < verifier->location_count; i++) {
-		verifier->stream.location = i;
+	for (size_t i = first; i < end; i++) {
+		verifier->stream.location = (uint32_t)i;
 		if (verifier->locations[i].has_definitions)
 			check_offsets(verifier, calls);
 	}

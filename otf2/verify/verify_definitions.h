@@ -8,7 +8,10 @@
 /* Reads and checks the global definitions: 1, or 0 if they cannot be read.  Errors: -ENOMEM. */
 int crit_otf2_verify_definitions(struct crit_otf2_verifier *verifier);
 
-/* Reads and checks every location's own definitions.  Errors: -ENOMEM. */
-int crit_otf2_verify_offsets(struct crit_otf2_verifier *verifier);
+/*
+ * Reads and checks own definitions of locations, by index, with a reader that has seen none of
+ * theirs.  Errors: -ENOMEM.
+ */
+int crit_otf2_verify_offsets(struct crit_otf2_verifier *verifier, size_t first, size_t end);
 
 #endif

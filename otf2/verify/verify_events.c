@@ -315,22 +315,26 @@ static void verify_location(struct crit_otf2_verifier *verifier, uint32_t index,
 	(void)OTF2_Reader_CloseEvtReader(verifier->reader, events);
 }
 
-int crit_otf2_verify_events(struct crit_otf2_verifier *verifier)
+int crit_otf2_verify_events(struct crit_otf2_verifier *verifier, size_t first, size_t end)
 {
 	OTF2_EvtReaderCallbacks *calls = make_callbacks();
 
 	if (!calls)
 		return -ENOMEM;
 	(void)OTF2_Reader_OpenEvtFiles(verifier->reader);
-	for (uint32_t i = 0; i < verifier->location_count && !verifier->error; i++) {
+	for (size_t i = first; i < end && !verifier->error; i++) {
 		if (verifier->locations[i].has_events)
-			verify_location(verifier, i, calls);
+			verify_location(verifier, (uint32_t)i, calls);
 		else
 			verifier->has_unread = true;
 	}
 	(void)OTF2_Reader_CloseEvtFiles(verifier->reader);
 	OTF2_EvtReaderCallbacks_Delete(calls);
+	return verifier->error;
+}
+
+void crit_otf2_verify_ends(struct crit_otf2_verifier *verifier)
+{
 	crit_otf2_verify_locks(verifier);
 	crit_otf2_verify_tasks(verifier);
-	return verifier->error;
 }

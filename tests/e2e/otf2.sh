@@ -247,6 +247,14 @@ subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$crit" export otf2 "$trial/alive")
 [ "${peak_kib:-0}" -gt 0 ] && [ "$peak_kib" -lt 200000 ]
 point "export: memory for 2000 threads alive at once" $? "$peak_kib KiB"
+# They are more than one reader of libotf2 is shown.
+"$crit" verify "$trial/alive/traces.otf2" >"$trial/out" && grep -q ': 200[0-9] locations, .* no fault' "$trial/out"
+point "verify: 2000 threads" $? "$(tail -n 1 "$trial/out")"
+last=$(find "$trial/alive/traces" -name '*.evt' -printf '%f\n' | sort -n | tail -n 1)
+truncate -s 64 "$trial/alive/traces/$last"
+"$crit" verify "$trial/alive/traces.otf2" >"$trial/out"
+[ $? -eq 3 ] && grep -q "location ${last%.evt}" "$trial/out"
+point "verify: the last file of 2000 is cut" $? "$(head -n 1 "$trial/out")"
 
 # A full disk leaves the older archive as it was, and nothing else: at the end, and in the middle.
 mkdir "$trial/small" "$trial/synthetic"
