@@ -501,7 +501,8 @@ static enum crit_elf_status ask(struct crit_elf_reader *reader,
 	reader->question.number = ++reader->number;
 	reader->question.inode = wanted->inode;
 	reader->question.changed_ns = wanted->changed_ns;
-	memcpy(reader->question.addresses, addresses, count * sizeof(*addresses));
+	if (count)
+		memcpy(reader->question.addresses, addresses, count * sizeof(*addresses));
 	reader->question.address_count = (uint32_t)count;
 	reader->question.file = wanted->number;
 	reader->question.kind = kind;

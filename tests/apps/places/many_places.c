@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // As many barriers from one place as from 20,000: many_places 1|20000 ROUNDS.
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define PLACES 20000
@@ -21,13 +22,14 @@ static void meet_in_one(void)
 
 int main(int count, char **words)
 {
-	const int rounds = count == 3 ? atoi(words[2]) : 0;
+	const bool is_many = count == 3 && strtol(words[1], NULL, 10) == PLACES;
+	const long rounds = count == 3 ? strtol(words[2], NULL, 10) : 0;
 
 	if (rounds <= 0)
 		return 2;
 	if (MPI_Init(&count, &words))
 		return 1;
-	for (int i = 0; i < rounds; i++)
-		atoi(words[1]) == PLACES ? meet_in_many() : meet_in_one();
+	for (long i = 0; i < rounds; i++)
+		is_many ? meet_in_many() : meet_in_one();
 	return MPI_Finalize();
 }
