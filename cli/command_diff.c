@@ -100,7 +100,7 @@ static json_t *load(const char *path)
 
 	(void)snprintf(file, sizeof(file), "%s%s", path,
 		       stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? "/report.json" : "");
-	in = crit_regular_stream(file, 0, &err);
+	in = crit_regular_stream(file, &err);
 	if (!in) {
 		crit_line_print(stderr, "crit diff: %s; crit report -o DIR writes one\n", err.text);
 		return NULL;

@@ -168,7 +168,7 @@ static json_t *load_report(const char *anchor, const struct crit_otf2_entered_li
 
 	(void)snprintf(path, sizeof(path), "%.*sreport.json", slash ? (int)(slash - anchor) + 1 : 0,
 		       anchor);
-	in = crit_regular_stream(path, 0, NULL);
+	in = crit_regular_stream(path, NULL);
 	if (!in)
 		return NULL;
 	report = json_loadf(in, 0, NULL); /* json_loadfd reads byte by byte */

@@ -26,9 +26,9 @@ int crit_regular_open(const char *path, int flags, struct crit_err *err)
 	return crit_err_set(err, -EPROTO, "cannot read %.160s: not a regular file", path);
 }
 
-FILE *crit_regular_stream(const char *path, int flags, struct crit_err *err)
+FILE *crit_regular_stream(const char *path, struct crit_err *err)
 {
-	int fd = crit_regular_open(path, flags, err);
+	int fd = crit_regular_open(path, 0, err);
 	FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
 
 	if (fd >= 0 && !stream) {

@@ -18,7 +18,7 @@
 int crit_regular_open(const char *path, int flags, struct crit_err *err);
 
 /* The same as a stream, fclose() by the caller.  Errors: NULL, the reason in err. */
-FILE *crit_regular_stream(const char *path, int flags, struct crit_err *err);
+FILE *crit_regular_stream(const char *path, struct crit_err *err);
 
 /*
  * May length bytes be written at the end of fd, or where it stands, if that is behind?  Beyond

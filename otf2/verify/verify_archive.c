@@ -147,6 +147,7 @@ static bool renew_reader(struct crit_otf2_verifier *verifier)
 	(void)snprintf(anchor, sizeof(anchor), "%s%s", verifier->base, SUFFIX);
 	if (open_anchor(verifier, anchor))
 		return true;
+	verifier->has_unread = true;
 	crit_otf2_fault(verifier, "%.160s cannot be opened again: %s", anchor,
 			verifier->words.text);
 	return false;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/array.h"
 #include "report/causes/cause_who.h"
@@ -41,12 +40,10 @@ static int add_part(struct collecting *to, struct crit_fix_part part,
 		    const struct crit_code_place *place)
 {
 	struct crit_fix_sites *sites = to->sites;
-	const size_t known = to->capacity;
 	uint32_t *number;
 
 	if (crit_array_grow(&to->numbers, &to->capacity, place->number + 1, sizeof(*to->numbers)))
 		return -ENOMEM;
-	memset(to->numbers + known, 0, (to->capacity - known) * sizeof(*to->numbers));
 	number = &to->numbers[place->number];
 	if (!*number) {
 		sites->rows[sites->count].place = place;
