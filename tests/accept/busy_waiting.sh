@@ -1,20 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Ranks that wait by spinning: the share of each is known from the work it was given.
-# usage: busy_waiting.sh BUILD-DIRECTORY [quick]
+# usage: busy_waiting.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 wants_cpus=1
-size=${2:-full}
 rounds=5
 phases=80
 apart=0.01
-if [ "$size" = quick ]; then
-	rounds=1
-	phases=40
-	apart=0.03 # one round is no median
-fi
 
 # imbalance LABEL MODE FLAVOUR RANKS ARGUMENT…: rounds of it; fills shares[] and kernel_shares[].
 imbalance() {
@@ -105,7 +99,6 @@ variant() { # NAME FLAVOUR VARIABLE
 for flavour in "${flavours[@]}"; do
 	fixed "$flavour"
 	exchange "$flavour"
-	[ "$size" = quick ] && continue
 	alternating "$flavour"
 	three_ranks "$flavour"
 	polling "$flavour"

@@ -2,25 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Faults at random instants: each run has a report, or one line says why not; the program's result and status are those
 # without crit; nothing is left behind.  The line: on stderr, in NO-REPORT.txt, or in the log that crit doctor shows.
-# usage: faults.sh BUILD-DIRECTORY [quick [SEED]]
+# usage: faults.sh BUILD-DIRECTORY [SEED]
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 shopt -s nullglob dotglob
-seed=${3:-$((RANDOM * 32768 + RANDOM))}
+seed=${2:-$((RANDOM * 32768 + RANDOM))}
 RANDOM=$seed
 rounds=3
 work_s=1
 span_ms=1500
 kinds=(kill-rank kill-all kill-critd kill-worker kill-watcher kill-finisher kill-critd-finisher stop-critd abort exit
 	segv timeout disk-1m disk-200k disk-64k read-only missing fsize nofile stack renamed replaced removed truncated)
-if [ "${2:-full}" = quick ]; then
-	rounds=1
-	work_s=0.3
-	span_ms=600
-	kinds=(kill-rank kill-all kill-critd kill-worker kill-finisher kill-critd-finisher abort exit disk-64k read-only
-		renamed removed)
-fi
 needs_root "to mount small file systems and to become an ordinary user"
 
 # For the ordinary user: a critd with capabilities.

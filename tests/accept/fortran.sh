@@ -2,22 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The share of a rank that works 30 ms where the other works 10, from C and from the three Fortran
 # interfaces.
-# usage: fortran.sh BUILD-DIRECTORY [quick]
+# usage: fortran.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 wants_cpus=1
-size=${2:-full}
 rounds=5
 phases=80
 low=0.813 # rank 0 works 20 ms of each 30 alone, and 10 shared: (20 + 5) / 30
 high=0.853
-if [ "$size" = quick ]; then
-	rounds=1
-	phases=40
-	low=0.783 # one round is no median
-	high=0.883
-fi
 
 imbalance() {
 	local flavour=$1 program=$2 i shares=()

@@ -1,17 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Hybrid programs with known work: every figure of regions and efficiencies against the computed truth.
-# usage: hybrid.sh BUILD-DIRECTORY [quick]
+# usage: hybrid.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 wants_cpus=1
 size=(-n 12 -u 25) # so long that what a switch of the CPU takes is nothing
 runtimes=(llvm gnu)
-if [ "${2:-full}" = quick ]; then
-	size=(-n 2)
-	flavours=("${flavours[@]:0:1}")
-fi
 export OMPI_MCA_hwloc_base_binding_policy=none # the program binds its threads itself
 
 # hold NAME FIGURES: the last launch against its truth; FIGURES as hybrid_truth.py has them.
@@ -34,7 +30,7 @@ hybrid() {
 	hold "$name" "$figures"
 }
 
-# alone RUNTIME FIGURES: the same without MPI, under crit run.
+# alone RUNTIME: the same without MPI, under crit run.
 alone() {
 	local name=alone-$1
 	trial_has "hybrid-$1" "$1's OpenMP" || return 0
@@ -43,23 +39,15 @@ alone() {
 	command=(setsid "$trial_lib/first_in_line" "$crit" run -- "$apps/hybrid-$1" -p "${size[@]}"
 		-j "$trial/$name.stamps")
 	whole_cpus launch_once "$name" run
-	hold "$name" "$2"
+	hold "$name" all
 }
 
-time_figures=all
-cpu_figures=cpu
-if [ "${2:-full}" = quick ]; then # what a neighbour takes is more than 3 % of parts so short
-	time_figures=order
-	cpu_figures=order
-fi
 for runtime in "${runtimes[@]}"; do
-	alone "$runtime" "$time_figures"
+	alone "$runtime"
 	for flavour in "${flavours[@]}"; do
-		if [ "$time_figures" = all ]; then
-			hybrid "1x2-$runtime-$flavour" all "$flavour" 1 "$runtime" -t 2
-			hybrid "2x1-$runtime-$flavour" all "$flavour" 2 "$runtime" -t 1 -f 2:1
-		fi
-		hybrid "2x2-$runtime-$flavour" "$cpu_figures" "$flavour" 2 "$runtime" -t 2 -f 2:1
+		hybrid "1x2-$runtime-$flavour" all "$flavour" 1 "$runtime" -t 2
+		hybrid "2x1-$runtime-$flavour" all "$flavour" 2 "$runtime" -t 1 -f 2:1
+		hybrid "2x2-$runtime-$flavour" cpu "$flavour" 2 "$runtime" -t 2 -f 2:1
 		[ "$(ask 'rank(0)["useful_s"] > rank(1)["useful_s"]')" = True ]
 		point "2x2-$runtime-$flavour: order of ranks" $? ""
 	done

@@ -1,19 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Floods of switches and of MPI calls: nothing is lost, or what is lost is counted and shown.
-# usage: load.sh BUILD-DIRECTORY [quick]
+# usage: load.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 is_in_line= # the collector has its share of the CPUs
 pipes=300000
 calls=10000000
-is_full=1 more='outlasts storms'
-if [ "${2:-full}" = quick ]; then
-	pipes=50000
-	calls=2000000
-	is_full='' more=''
-fi
 
 # bench NAME ARGUMENT…: perf bench as a member of a run.
 bench() {
@@ -108,9 +102,8 @@ storms() {
 
 floods
 tiny_ring
-for case in yields capped $more; do
-	take_turns
-	for flavour in "${turn[@]}"; do
+for case in yields capped outlasts storms; do
+	for flavour in "${flavours[@]}"; do
 		"$case" "$flavour"
 	done
 done

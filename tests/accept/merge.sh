@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One run of many nodes: one to four processes of crit-merge, on both MPIs, write what crit report and crit export do,
 # to the byte.
-# usage: merge.sh BUILD-DIRECTORY [quick]
+# usage: merge.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/archive.sh
 . "$(dirname "$0")/../lib/archive.sh"
 trial_begin "$1"
@@ -18,11 +18,6 @@ merged() {
 	[ "$flavour" = openmpi ] && command+=(--oversubscribe)
 	command+=(-np "$processes" "$merge" "$@")
 }
-
-# The numbers of processes, in the quick test half of them for each library.
-declare -A counts=([openmpi]="1 2 3 4" [mpich]="1 2 3 4")
-is_full=full
-[ "${2:-}" = quick ] && is_full='' && [ "${#flavours[@]}" -gt 1 ] && counts=([openmpi]="1 3" [mpich]="2 4")
 
 # exported: the serial archive beside the serial report; crit export says 3 where records were lost.
 exported() {
@@ -49,9 +44,8 @@ alike() {
 	point "$name: serial" $? "$(head -n 1 "$trial/serial.err")"
 	exported "$@"
 	point "$name: serial archive" $? "$(head -n 1 "$trial/export.err")"
-	take_turns
-	for flavour in "${turn[@]}"; do
-		for processes in ${counts[$flavour]}; do
+	for flavour in "${flavours[@]}"; do
+		for processes in 1 2 3 4; do
 			rm -rf "$trial/merged"
 			merged "$flavour" "$processes" -o "$trial/merged" "$@"
 			"${command[@]}" >"$trial/merge.out" 2>"$trial/merge.err"
@@ -74,13 +68,8 @@ synth() {
 	"$build/bin/crit-synth" "$@" "$trial/$name" >"$trial/$name.truth"
 }
 
-if [ "${2:-}" = quick ]; then
-	synth many -n 5 -r 3 -t 2 -e 10000 -s 1 -m
-	synth long -n 2 -r 2 -e 100000 -s 1
-else
-	synth many -n 64 -r 16 -e 2000 -s 5 -m
-	synth long -n 8 -r 16 -e 40000 -s 4
-fi
+synth many -n 64 -r 16 -e 2000 -s 5 -m
+synth long -n 8 -r 16 -e 40000 -s 4
 alike many 0 "$trial/many"
 alike long 0 "$trial/long"
 synth spinning -n 3 -r 2 -t 3 -e 10000 -s 1 -S

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # crit what-if --cpus: recorded on one CPU, foretold for two, and run on two.
-# usage: other_cpus.sh BUILD-DIRECTORY [quick|full]
+# usage: other_cpus.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 needs_root "for the full kernel half"
 wants_cpus=1
-size=${2:-full}
 [ "$(nproc)" -ge 2 ] || {
 	echo "skip: needs two CPUs"
 	exit 77
@@ -97,11 +96,9 @@ spinning() {
 threads 4
 yielding 4
 spinning 4 57 68 measured
-if [ "$size" = full ]; then
-	threads 2
-	yielding 2
-	spinning 2 99 100.1 kept
-fi
+threads 2
+yielding 2
+spinning 2 99 100.1 kept
 
 # Who has the CPU that a thread wants: a program beside it, or nobody.
 strangers() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Who may do what: users without privileges, with file capabilities, beside each other, and hostile ones.
-# usage: users.sh BUILD-DIRECTORY [quick]
+# usage: users.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
@@ -158,16 +158,12 @@ hostile_ranks() {
 }
 
 install_capable
-is_full=full
-[ "${2:-full}" = full ] || is_full=
-take_turns
-for flavour in "${turn[@]}"; do
+for flavour in "${flavours[@]}"; do
 	unprivileged "$flavour"
 done
-take_turns
-for flavour in "${turn[@]}"; do
+for flavour in "${flavours[@]}"; do
 	with_capabilities "$flavour"
-	[ -z "$is_full" ] || neighbours "$flavour"
+	neighbours "$flavour"
 done
 expulsions
 hostile_ranks

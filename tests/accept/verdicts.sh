@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the report's first sentence says of programs with a known table of work, on two CPUs: it names the rank that
 # has too much and nobody else, says what costs most, and promises no more than the CPUs can give.
-# usage: verdicts.sh BUILD-DIRECTORY [quick]
+# usage: verdicts.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 wants_cpus=1
-size=${2:-full}
 rounds=10
-[ "$size" = full ] || rounds=2
 more=2        # launches in a series, where strangers had the CPUs in all of these
 patience_s=40 # to wait for quiet CPUs
 cpus=2
@@ -19,8 +17,6 @@ if [ "${#allowed[@]}" -lt $cpus ]; then
 	exit 77
 fi
 taskset -pc "${allowed[0]},${allowed[1]}" $$ >/dev/null
-launches=0 # of all series, and how many of these were said to be of another kind
-wrong_kinds=0
 
 # A worker has 5 ms to do in a step, on average, so that all of them need 0.7 s of both CPUs.
 ms=5
@@ -87,9 +83,7 @@ series() {
 		alone=$((alone + 1))
 		is_promise "$table" "$off" 0 && near=$((near + 1))
 	done
-	launches=$((launches + i))
-	wrong_kinds=$((wrong_kinds + i - right))
-	[ "$size" = quick ] || point_of "$name: kind $kind" $((right * 10 >= i * 9)) "${said[*]}"
+	point_of "$name: kind $kind" $((right * 10 >= i * 9)) "${said[*]}"
 	point_of "$name: named $wanted" $((as_named == i)) "${names[*]}"
 	point_of "$name: promise not below the floor" $((above == i)) "${excesses[*]}"
 	if [ "$workers" -gt $cpus ]; then
@@ -174,47 +168,24 @@ crew() {
 	series "$table-threads${2:+-$2}" "$table" 4 run none 0 "$apps/crew_steps" "${options[@]}"
 }
 
-quick() {
-	local count table
-	for count in 2 4; do
-		for table in balanced alternating heavy; do
-			take_turns
-			ranks "$table" "${turn[0]}" "$count"
-		done
-	done
-	ranks balanced "${flavours[0]}" 8
-	ranks heavy "${flavours[-1]}" 16
-	hybrid balanced "${flavours[0]}" 2
-	hybrid alternating "${flavours[-1]}" 2
-	crew balanced
-	crew heavy
-	crew alternating yield
-	point_of "all: kind" $((wrong_kinds * 10 <= launches)) "$wrong_kinds of $launches of another kind"
-}
-
-full() {
-	local flavour count table
-	for table in balanced alternating heavy; do
-		for flavour in "${flavours[@]}"; do
-			for count in 2 4 8 16; do
-				ranks "$table" "$flavour" "$count"
-			done
-			ranks "$table" "$flavour" 4 polling -w test
-			ranks "$table" "$flavour" 2 allreduce -w allreduce
-			[ "$table" = heavy ] || hybrid "$table" "$flavour" 2
-			[ "$table" = heavy ] || hybrid "$table" "$flavour" 4
-		done
-		crew "$table"
-		# threads that ask again work all the time, as far as anybody can tell
-		[ "$table" = heavy ] || crew "$table" yield
-	done
-	export OMPI_MCA_mpi_yield_when_idle=1
-	for table in balanced alternating heavy; do
+for table in balanced alternating heavy; do
+	for flavour in "${flavours[@]}"; do
 		for count in 2 4 8 16; do
-			[ ! -x "$apps/barrier_imbalance.openmpi" ] || ranks "$table" openmpi "$count" yield
+			ranks "$table" "$flavour" "$count"
 		done
+		ranks "$table" "$flavour" 4 polling -w test
+		ranks "$table" "$flavour" 2 allreduce -w allreduce
+		[ "$table" = heavy ] || hybrid "$table" "$flavour" 2
+		[ "$table" = heavy ] || hybrid "$table" "$flavour" 4
 	done
-}
-
-if [ "$size" = quick ]; then quick; else full; fi
+	crew "$table"
+	# threads that ask again work all the time, as far as anybody can tell
+	[ "$table" = heavy ] || crew "$table" yield
+done
+export OMPI_MCA_mpi_yield_when_idle=1
+for table in balanced alternating heavy; do
+	for count in 2 4 8 16; do
+		[ ! -x "$apps/barrier_imbalance.openmpi" ] || ranks "$table" openmpi "$count" yield
+	done
+done
 trial_end

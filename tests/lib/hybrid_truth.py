@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds a report against what tests/apps/openmp/hybrid.c did: hybrid_truth.py SAID REPORT STAMPS order|cpu|all
+"""Holds a report against what tests/apps/openmp/hybrid.c did: hybrid_truth.py SAID REPORT STAMPS cpu|all
 
 SAID has a line of JSON per rank, with the CPU time every thread spent in every part.  STAMPS.RANK has the stretches in
 which its threads were active, as the program stamped them; all figures in time follow from these.  A thread waits in a
 part from when it came until all have done theirs, unless it is active; a rank waits in a round for the last one.
-order: which parts are larger; cpu: figures in CPU time; all: those in time as well.  One line per figure,
-"ok|FAIL NAME FOUND TRUTH"; each may be off by 3 % of its truth, 0.1 % of the run and the time for which the report
-calls the state of its thread unknown, or of the one thread of which most is."""
+cpu: figures in CPU time; all: those in time as well.  One line per figure, "ok|FAIL NAME FOUND TRUTH"; each may be off
+by 3 % of its truth, 0.1 % of the run and the time for which the report calls the state of its thread unknown, or of the
+one thread of which most is."""
 import collections
 import json
 import sys
@@ -133,17 +133,6 @@ def check_waits(table, truth, found):
     table.check("OpenMP waits in exchange", found.sums["exchange"]["omp_wait_s"], 0)
 
 
-def check_order(table, truth, found):
-    """Each thread's share of a part is above all that are at most half of it."""
-    for place, seconds in truth.useful.items():
-        for other, less in truth.useful.items():
-            if seconds and less <= seconds / 2:
-                is_good = found.useful[other] < found.useful[place]
-                table.faults += not is_good
-                print("ok  " if is_good else "FAIL", *place, "above", *other,
-                      round(found.useful[place], 4), round(found.useful[other], 4))
-
-
 def check_time(table, truth, found):
     """Who was active when."""
     unknown = max(found.unknown.values())
@@ -165,7 +154,6 @@ def check_time(table, truth, found):
 
 
 CHECKS = {
-    "order": (check_order, check_waits),
     "cpu": (check_cpu_time, check_waits),
     "all": (check_time, check_cpu_time, check_waits),
 }
