@@ -25,7 +25,8 @@
  * anchor, and have small chunks: definitions are read as one piece.
  */
 #define BATCH 512u
-#define DEFINITION_BYTES 64u /* room per location in the largest record, generously */
+#define DEFINITION_BYTES 10u /* for each location in the largest record, as OTF2 asks */
+#define HEAD_BYTES 1024u /* of that record, what it says besides; and of the chunk */
 
 struct crit_otf2_files {
 	const char *directory;
@@ -117,10 +118,13 @@ static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef loc
 	return OTF2_FLUSH;
 }
 
-/* A record, like the group of all locations, must fit a chunk. */
+/*
+ * A record, like the group of all locations, must fit a chunk.  No more than that: libotf2 clears
+ * one for each location whose definitions it reads.
+ */
 static uint64_t definition_chunk_bytes(size_t location_count)
 {
-	uint64_t wanted = DEFINITION_BYTES * (uint64_t)location_count;
+	uint64_t wanted = DEFINITION_BYTES * (uint64_t)location_count + HEAD_BYTES;
 	uint64_t bytes = CHUNK_BYTES;
 
 	while (bytes < wanted && bytes < CHUNK_MAX_BYTES)
