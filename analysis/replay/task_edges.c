@@ -79,7 +79,7 @@ void crit_task_edges_destroy(struct crit_task_edges *edges)
 
 static uint64_t hash_of(uint32_t process, uint64_t number)
 {
-	return crit_hash_mix(number, process);
+	return crit_hash_mix(number, (uint64_t)process << 40);
 }
 
 /* CRIT_NONE: there is none, or nobody told who made it. */

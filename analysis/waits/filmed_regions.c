@@ -22,7 +22,7 @@ static int number_processes(struct crit_filmed_regions *regions, const struct cr
 
 	for (uint32_t i = 0; i < run->thread_count && !rc; i++) {
 		const struct crit_thread_row *thread = &run->threads[i];
-		const uint64_t hash = crit_hash_mix(thread->node, thread->pid);
+		const uint64_t hash = crit_hash_mix(thread->pid, (uint64_t)thread->node << 32);
 		struct crit_probe probe;
 		uint32_t first = crit_index_first(&index, hash, &probe);
 

@@ -26,9 +26,9 @@ int crit_cause_compare_who(const struct crit_who *left, const struct crit_who *r
 
 uint64_t crit_cause_hash_who(const struct crit_who *who)
 {
-	const uint64_t hash = crit_hash_mix((uint64_t)who->rank << 32 | who->thread, who->lock);
+	const uint64_t hash = crit_hash_mix(0, (uint64_t)who->rank << 32 | who->thread);
 
-	return crit_hash_mix(hash, (uint64_t)who->is_name << 32 |
+	return crit_hash_mix(hash, (uint64_t)who->lock << 32 | (uint64_t)who->is_name << 31 |
 					   (who->region ? who->region->number : 0));
 }
 

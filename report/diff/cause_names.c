@@ -17,17 +17,43 @@ static long long number_of(const json_t *row, const char *key)
 	return (long long)json_integer_value(json_object_get(row, key));
 }
 
-/* The name in threads[] of the thread that a row is of. */
-static const char *thread_name(const json_t *report, const json_t *row)
+static uint64_t hash_thread(const json_t *row)
 {
-	const json_t *node =
-		json_array_get(json_object_get(report, "nodes"), (size_t)number_of(row, "node"));
-	const char *host = text_of(node, "host");
+	return crit_hash_mix(crit_hash_mix(0, (uint64_t)number_of(row, "tid")),
+			     (uint64_t)number_of(row, "pid"));
+}
+
+int crit_cause_names_init(struct crit_cause_names *names, const json_t *report)
+{
 	const json_t *thread;
+	int rc = 0;
 	size_t i;
 
+	*names = (struct crit_cause_names){ .report = report };
 	json_array_foreach(json_object_get(report, "threads"), i, thread)
 	{
+		if (!rc)
+			rc = crit_index_put(&names->threads, hash_thread(thread), (uint32_t)i);
+	}
+	return rc;
+}
+
+void crit_cause_names_fini(struct crit_cause_names *names)
+{
+	crit_index_fini(&names->threads);
+}
+
+/* The name in threads[] of the thread that a row is of. */
+static const char *thread_name(const struct crit_cause_names *names, const json_t *row)
+{
+	const json_t *nodes = json_object_get(names->report, "nodes");
+	const json_t *threads = json_object_get(names->report, "threads");
+	const char *host = text_of(json_array_get(nodes, (size_t)number_of(row, "node")), "host");
+	struct crit_probe probe;
+	uint32_t i = crit_index_first(&names->threads, hash_thread(row), &probe);
+
+	for (; i != CRIT_NONE; i = crit_index_next(&names->threads, &probe)) {
+		const json_t *thread = json_array_get(threads, i);
 		const char *of = text_of(thread, "node");
 
 		if (number_of(thread, "tid") == number_of(row, "tid") &&
@@ -38,7 +64,8 @@ static const char *thread_name(const json_t *report, const json_t *row)
 	return NULL;
 }
 
-static void name_who(const json_t *report, const json_t *row, char *text, size_t text_bytes)
+static void name_who(const struct crit_cause_names *names, const json_t *row, char *text,
+		     size_t text_bytes)
 {
 	const char *name;
 
@@ -47,7 +74,7 @@ static void name_who(const json_t *report, const json_t *row, char *text, size_t
 			       number_of(row, "rank"));
 		return;
 	}
-	name = thread_name(report, row);
+	name = thread_name(names, row);
 	(void)snprintf(text, text_bytes, "%s", name ? name : "?");
 }
 
@@ -93,7 +120,8 @@ static void name_place(const json_t *row, char *text, size_t text_bytes)
 		(void)snprintf(text, text_bytes, "from its begin to its end");
 }
 
-void crit_diff_name_cause(const json_t *report, const json_t *row, char *text, size_t text_bytes)
+void crit_cause_names_say(const struct crit_cause_names *names, const json_t *row, char *text,
+			  size_t text_bytes)
 {
 	const char *kind = text_of(row, "kind");
 	char who[48], what[2 * CALL_BYTES + 32], call[CALL_BYTES];
@@ -106,7 +134,7 @@ void crit_diff_name_cause(const json_t *report, const json_t *row, char *text, s
 			       json_is_object(before) ? name_call(before, call) : "");
 		return;
 	}
-	name_who(report, row, who, sizeof(who));
+	name_who(names, row, who, sizeof(who));
 	if (kind && !strcmp(kind, "cpu"))
 		(void)snprintf(what, sizeof(what), "wants a CPU and has none");
 	else if (kind && !strcmp(kind, "call"))

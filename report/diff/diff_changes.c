@@ -31,12 +31,12 @@ struct compared_table {
 	enum crit_diff_group group;
 	const char *path; /* of the array in a report */
 	const char *figures[FIGURES_MAX]; /* the first decides the order */
-	void (*name)(const json_t *report, const json_t *row, char *text);
+	void (*name)(const struct crit_cause_names *names, const json_t *row, char *text);
 };
 
-static void name_rank(const json_t *report, const json_t *row, char *text)
+static void name_rank(const struct crit_cause_names *names, const json_t *row, char *text)
 {
-	(void)report;
+	(void)names;
 	(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%lld.%lld",
 		       (long long)json_integer_value(json_object_get(row, "world")),
 		       (long long)json_integer_value(json_object_get(row, "rank")));
@@ -49,20 +49,20 @@ static void name_key(const json_t *row, const char *key, char *text)
 	(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%s", name ? name : "?");
 }
 
-static void name_call(const json_t *report, const json_t *row, char *text)
+static void name_call(const struct crit_cause_names *names, const json_t *row, char *text)
 {
-	(void)report;
+	(void)names;
 	name_key(row, "name", text);
 }
 
-static void name_region(const json_t *report, const json_t *row, char *text)
+static void name_region(const struct crit_cause_names *names, const json_t *row, char *text)
 {
-	(void)report;
+	(void)names;
 	name_key(row, "path", text);
 }
 
 /* A line is the same in two builds of a program, wherever it was built; an offset is not. */
-static void name_site(const json_t *report, const json_t *row, char *text)
+static void name_site(const struct crit_cause_names *names, const json_t *row, char *text)
 {
 	const char *call = json_string_value(json_object_get(row, "name"));
 	const char *file = json_string_value(json_object_get(row, "file"));
@@ -70,7 +70,7 @@ static void name_site(const json_t *report, const json_t *row, char *text)
 	const char *module = json_string_value(json_object_get(row, "module"));
 	const char *offset = json_string_value(json_object_get(row, "offset"));
 
-	(void)report;
+	(void)names;
 	if (file)
 		(void)snprintf(text, CRIT_DIFF_NAME_BYTES, "%s %s:%lld", call ? call : "?",
 			       slash ? slash + 1 : file,
@@ -80,9 +80,9 @@ static void name_site(const json_t *report, const json_t *row, char *text)
 			       module ? module : "", offset ? offset : "");
 }
 
-static void name_cause(const json_t *report, const json_t *row, char *text)
+static void name_cause(const struct crit_cause_names *names, const json_t *row, char *text)
 {
-	crit_diff_name_cause(report, row, text, CRIT_DIFF_NAME_BYTES);
+	crit_cause_names_say(names, row, text, CRIT_DIFF_NAME_BYTES);
 }
 
 static const struct compared_table tables[] = {
@@ -151,9 +151,9 @@ static int find_row(struct crit_diff *diff, enum crit_diff_group group, const ch
 
 /* Two rows of one name in one report are one: lines that are inlined in several places. */
 static int add_side(struct crit_diff *diff, const struct compared_table *table,
-		    const json_t *report, bool is_b)
+		    const struct crit_cause_names *side, bool is_b)
 {
-	const json_t *rows = json_object_get(report, table->path);
+	const json_t *rows = json_object_get(side->report, table->path);
 	size_t i;
 	const json_t *row;
 
@@ -162,7 +162,7 @@ static int add_side(struct crit_diff *diff, const struct compared_table *table,
 		char name[CRIT_DIFF_NAME_BYTES];
 		size_t at;
 
-		table->name(report, row, name);
+		table->name(side, row, name);
 		if (find_row(diff, table->group, name, &at))
 			return -ENOMEM;
 		for (int f = 0; f < FIGURES_MAX && table->figures[f]; f++) {
@@ -366,9 +366,26 @@ static int sort(struct crit_diff *diff)
 	return 0;
 }
 
+static int add_tables(struct crit_diff *diff, const struct crit_cause_names *a,
+		      const struct crit_cause_names *b)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++) {
+		if (tables[i].group == CRIT_DIFF_CAUSES && !has_causes(diff, a->report, b->report))
+			continue;
+		rc = add_side(diff, &tables[i], a, false);
+		if (!rc)
+			rc = add_side(diff, &tables[i], b, true);
+	}
+	crit_index_fini(&diff->rows); /* they move now */
+	return rc;
+}
+
 int crit_diff_create(const json_t *a, const json_t *b, struct crit_diff **ret_diff)
 {
 	struct crit_diff *diff = calloc(1, sizeof(*diff));
+	struct crit_cause_names names_a = { 0 }, names_b = { 0 };
 	int rc;
 
 	if (!diff)
@@ -377,14 +394,14 @@ int crit_diff_create(const json_t *a, const json_t *b, struct crit_diff **ret_di
 	rc = add_run(diff, a, b);
 	if (!rc)
 		rc = add_efficiency(diff, a, b);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++) {
-		if (tables[i].group == CRIT_DIFF_CAUSES && !has_causes(diff, a, b))
-			continue;
-		rc = add_side(diff, &tables[i], a, false);
-		if (!rc)
-			rc = add_side(diff, &tables[i], b, true);
-	}
-	crit_index_fini(&diff->rows); /* they move now */
+	if (!rc)
+		rc = crit_cause_names_init(&names_a, a);
+	if (!rc)
+		rc = crit_cause_names_init(&names_b, b);
+	if (!rc)
+		rc = add_tables(diff, &names_a, &names_b);
+	crit_cause_names_fini(&names_a);
+	crit_cause_names_fini(&names_b);
 	if (!rc)
 		rc = sort(diff);
 	if (rc)
