@@ -3,6 +3,7 @@
 #include "analysis/table/lost_time.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/table/efficiency.h"
@@ -15,6 +16,7 @@
 #define BLAME_RATIO 0.5 /* of it, that units wait on average */
 #define CROWDED_RATIO 1.05 /* threads per CPU: fewer have one each */
 #define HELPER_RATIO 0.2 /* of the most work, and of the time it is there */
+#define MOST_SECOND_RATIO 0.5 /* of the longest: else nobody is the one that is blocked */
 #define SHORT_RATIO 0.5 /* of what short CPUs cost: the rest waits meanwhile */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window, from which somebody had the CPUs */
 
@@ -214,6 +216,38 @@ static double explained(const struct crit_lost_units *units, const struct crit_r
 	return results->has_ranks ? 0 : crit_smaller(blocked_ns, excess);
 }
 
+/*
+ * Time without an active rank that no CPU would end: one is blocked outside MPI meanwhile, or has
+ * ended too early, so what the others wait for does not come.
+ */
+static double held_up(const struct crit_results *results, const struct crit_lost_units *units,
+		      struct crit_lost_time *lost)
+{
+	double most = 0, second = 0;
+
+	if (!results->has_ranks)
+		return 0;
+	for (size_t i = 0; i < units->count; i++) {
+		const double blocked = units->rows[i].blocked[0];
+
+		second = fmax(second, fmin(most, blocked));
+		if (blocked > most) {
+			lost->blocked_row = units->rows[i].row;
+			lost->blocked_s = 1e-9 * (blocked + units->rows[i].blocked[1]);
+		}
+		most = fmax(most, blocked);
+	}
+	if (second < MOST_SECOND_RATIO * most)
+		lost->blocked_alone_s = most * 1e-9;
+	for (size_t i = 0; i < results->rank_count; i++) {
+		const struct crit_rank_row *rank = &results->ranks[i];
+
+		if (rank->is_open && rank->exit_ns && rank->exit_ns < results->window_ns)
+			most = fmax(most, (double)(results->window_ns - rank->exit_ns));
+	}
+	return most;
+}
+
 /* Divides the waiting of all units, ns while nobody [0] and while somebody [1] is active. */
 static void divide(const struct crit_results *results, const struct crit_lost_units *units,
 		   const struct crit_consistency_check *check, const struct crowd *crowds,
@@ -227,7 +261,13 @@ static void divide(const struct crit_results *results, const struct crit_lost_un
 	double left[2], in_vain[2];
 
 	find_shortage(results, crowds, units, in_vain);
-	lost->waiting_s = waiting[1] * per_unit;
+	in_vain[0] = crit_smaller(
+		in_vain[0],
+		units->capacity * crit_at_least_0((double)(results->window_ns - check->active_ns) -
+						  held_up(results, units, lost)));
+	lost->waiting_s =
+		crit_at_least_0(waiting[1] - (results->has_ranks ? units->blocked[1] : 0)) *
+		per_unit;
 	lost->gain_s =
 		crit_at_least_0(crit_smaller(lost->waiting_s, lost->window_s - lost->floor_s));
 	for (int busy = 0; busy < 2; busy++) {

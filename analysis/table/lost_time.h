@@ -46,7 +46,10 @@ struct crit_lost_time {
 	double window_s; /* E */
 	double useful_s;
 	double loss_s[CRIT_LOSS_COUNT];
-	double waiting_s; /* with no active thread while other units have one */
+	double waiting_s; /* no active thread while others have one; ranks: nor blocked */
+	size_t blocked_row; /* of ranks: the one that is blocked longest while nobody is active */
+	double blocked_alone_s; /* for so long; 0: several are */
+	double blocked_s; /* so much of its time altogether */
 	double gain_s; /* potential gain: balance cannot end the run sooner than by this */
 	size_t serial_row; /* of threads: the one with most work done alone, by lost_units.h */
 	double serial_s; /* so much of it; 0: nobody waits for others to end */

@@ -11,6 +11,7 @@
 
 #define LEAST_ACTIVE_RATIO 0.01 /* of the most active unit; less is left out */
 #define LEAST_ACTIVE_THREAD_RATIO 0.05 /* likewise: one that starts others may take long to begin */
+#define HOLDS_UP_RATIO 0.05 /* of the window, in which a rank alone is blocked */
 #define LEFT_OUT_RATIO 0.05 /* of all active time: they are what the run does */
 
 /* What threads do while they are active, summed over cells. */
@@ -182,9 +183,21 @@ static double least_active(const struct crit_lost_units *units, bool has_ranks,
 	return has_ranks && 2 * idle >= live ? 0 : ratio * most;
 }
 
+/* That nobody is active meanwhile: everybody else may well wait for it. */
+static double blocked_alone(const struct crit_lost_unit *unit)
+{
+	struct crit_usage usage;
+
+	if (!unit->busiest)
+		return 0;
+	crit_usage_of(&unit->busiest->cells, &usage);
+	return crit_at_least_0((double)usage.blocked_ns - (double)unit->busiest->idle_blocked_ns);
+}
+
 /*
  * Leaves out those that do next to nothing; but of ranks only where most have something to do: else
- * they are no masters that hand out work, and the others hold them up.  Threads or processes that
+ * they are no masters that hand out work, and the others hold them up; nor those that are blocked
+ * outside MPI while nobody works, for whom the others wait.  Threads or processes that
  * live for a short time do little each, and most of the work together: then those are left out that
  * are active for a small part of their lives.
  */
@@ -200,7 +213,8 @@ static void leave_out(struct crit_lost_units *units, const struct crit_results *
 		const double life_ns = unit->threads * window_ns;
 
 		if (unit->active > 0 &&
-		    unit->active >= (is_of_life ? LEAST_ACTIVE_THREAD_RATIO * life_ns : least))
+		    (unit->active >= (is_of_life ? LEAST_ACTIVE_THREAD_RATIO * life_ns : least) ||
+		     (results->has_ranks && blocked_alone(unit) >= HOLDS_UP_RATIO * window_ns)))
 			units->rows[kept++] = *unit;
 	}
 	units->count = kept;

@@ -24,6 +24,7 @@
 #define UNEVEN_BALANCE_RATIO 0.95
 #define BUSY_RATIO 0.01 /* of the window: threads that do less are no reason */
 #define SERIAL_RATIO 0.5 /* of imbalance, which a serial part explains then */
+#define HELD_UP_RATIO 0.5 /* of the time without an active rank, which that one explains then */
 #define BLOCKED_CALLS_MAX 32
 #define BLOCKED_CALLS_SAID 3
 #define LEAST_BLOCKED_SHARE 0.1
@@ -389,6 +390,28 @@ static void say_library(struct crit_summary *summary)
 		       lost_s, percent_of_window(summary, lost_s));
 }
 
+/* A rank that is blocked explains that the others wait, and most of what ranks are blocked. */
+static bool is_held_up(const struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+
+	return lost->blocked_alone_s > 0 &&
+	       lost->blocked_alone_s >= HELD_UP_RATIO * (double)summary->silent_ns * 1e-9 &&
+	       lost->blocked_s >= HELD_UP_RATIO * lost->units * lost->loss_s[CRIT_LOSS_BLOCKED];
+}
+
+static void say_held_up(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	char name[160];
+
+	name_unit(summary, lost->blocked_row, name, sizeof(name));
+	append(summary,
+	       "%s is blocked outside MPI for %.3f s (%.1f%% of the window) in which no rank "
+	       "computes: I/O, locks or sleep",
+	       name, lost->blocked_alone_s, percent_of_window(summary, lost->blocked_alone_s));
+}
+
 static void (*const clauses[CRIT_LOSS_UNKNOWN])(struct crit_summary *summary) = {
 	[CRIT_LOSS_CPUS] = say_cpus,
 	[CRIT_LOSS_IMBALANCE] = say_imbalance,
@@ -474,6 +497,19 @@ static void say_omp(struct crit_summary *summary)
 	       idle_ns * 1e-9, why);
 }
 
+/* Yields what is said by it: bits of losses. */
+static unsigned int say_loss(struct crit_summary *summary, enum crit_loss loss)
+{
+	const unsigned int held_up = 1u << CRIT_LOSS_ALL_WAITING | 1u << CRIT_LOSS_BLOCKED;
+
+	if (!(held_up >> loss & 1) || !is_held_up(summary)) {
+		clauses[loss](summary);
+		return 1u << loss;
+	}
+	say_held_up(summary);
+	return held_up;
+}
+
 /* The largest loss, the next one if it matters, and in any case whose work stands out. */
 static void say_losses(struct crit_summary *summary)
 {
@@ -489,14 +525,13 @@ static void say_losses(struct crit_summary *summary)
 	} else {
 		enum crit_loss first = next_loss(lost, 0, 0), second;
 
-		summary->verdict = kinds[first];
-		clauses[first](summary);
-		said = 1u << first;
+		said = say_loss(summary, first);
+		summary->verdict = said >> CRIT_LOSS_BLOCKED & 1 ? CRIT_VERDICT_BLOCKED
+								 : kinds[first];
 		second = next_loss(lost, said, least_s);
 		if (second != CRIT_LOSS_UNKNOWN) {
 			append(summary, "; ");
-			clauses[second](summary);
-			said |= 1u << second;
+			said |= say_loss(summary, second);
 		}
 	}
 	if (lost->named_count && !(said >> CRIT_LOSS_IMBALANCE & 1)) {

@@ -2,6 +2,7 @@
 // Names one unit only where far more is waited for it than for the others, and it had its CPUs.
 #include "report/findings/verdict_cause.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "core/base/array.h"
@@ -95,13 +96,29 @@ void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t t
 		       crit_cause_what(found.row, what));
 }
 
+/* By threads that can wait for the rank, not blocked elsewhere, while somebody was active; s. */
+static double waited_in_calls(const struct crit_results *results, size_t rank_row)
+{
+	uint64_t waited_ns = 0;
+
+	for (size_t i = 0; i < results->thread_count; i++) {
+		const struct crit_thread_row *thread = &results->threads[i];
+
+		if (thread->role == CRIT_THREAD_APP && (thread->rank_row != (int32_t)rank_row ||
+							results->ranks[rank_row].app_threads > 1))
+			waited_ns += thread->run.waiting_ns - thread->idle_blocked_ns;
+	}
+	return 1e-9 * (double)waited_ns;
+}
+
 double crit_verdict_waited(const struct crit_summary *summary, size_t unit_row)
 {
 	const struct crit_results *results = summary->results;
 	crit_integral cost = 0;
 
 	if (summary->unit == CRIT_UNIT_RANKS)
-		return crit_fix_seconds(results->ranks[unit_row].run.blame);
+		return fmin(crit_fix_seconds(results->ranks[unit_row].run.blame),
+			    waited_in_calls(results, unit_row));
 	for (size_t i = 0; summary->causes && i < summary->causes->row_count; i++) {
 		const struct crit_cause_row *row = &summary->causes->rows[i];
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # crit waits: OpenMP workers that are idle while their rank receives wait for the rank that sends; who is late because
-# another program has its CPU is late for want of a CPU, and the other program has a name.
+# another program has its CPU is late for want of a CPU, and the other program has a name.  A rank that sleeps is
+# blocked: those that spin meanwhile, more than there are CPUs, lack none then.
 # usage: held_up.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -42,6 +43,20 @@ for flavour in "${flavours[@]}"; do
 	done
 done
 unset OMP_WAIT_POLICY
+
+for flavour in "${flavours[@]}"; do
+	for ranks in 2 5; do
+		name=asleep-$ranks-$flavour
+		launch "$name" preload "$flavour" "$ranks" naps late
+		said=$(ask 'r["verdict"]["sentence"]')
+		[[ $said = "Rank 0 on "*" is blocked outside MPI for "* ]]
+		point "$name: who is blocked" $? "$said"
+		# of ranks that do not yield one may want a CPU when rank 0 has come: of what the naps leave
+		within "$name: lost for want of CPUs, of the time beyond 20 naps of 40 ms" \
+			"$(ask 'round(r["lost_time"]["cpus_s"] - (r["job"]["window_s"] - 0.8), 3)')" -10 0.02
+		check_laws "$name"
+	done
+done
 
 # Half of rank 0's CPU belongs to somebody else: the same work takes it twice as long.
 is_in_line=
