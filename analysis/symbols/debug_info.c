@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/symbols/function_name.h"
+#include "analysis/symbols/demangle/function_name.h"
 
 #define UNITS_MAX (1u << 22)
 #define RANGES_MAX (1u << 24)

@@ -15,7 +15,8 @@
 
 #include "analysis/symbols/code_refs.h"
 #include "analysis/symbols/frame_table.h"
-#include "analysis/symbols/function_name.h"
+#include "analysis/symbols/function_symbols.h"
+#include "analysis/symbols/demangle/function_name.h"
 #include "analysis/symbols/vdso.h"
 #include "core/base/cleanup.h"
 
@@ -36,6 +37,7 @@ struct crit_elf_file {
 	uint64_t dwarf_bias;
 	struct crit_elf_head head;
 	struct crit_debug_info debug_info;
+	struct crit_function_symbols symbols;
 };
 
 // NOLINTBEGIN(readability-function-size): the signatures are the library's
@@ -140,6 +142,7 @@ static int begin_session(struct crit_elf_file *file, int fd)
 	    !dwfl_module_info(file->module, &user, NULL, NULL, NULL, NULL, NULL, NULL))
 		return -ENOEXEC;
 	*user = file;
+	crit_function_symbols_init(&file->symbols, file->module);
 	file->elf = dwfl_module_getelf(file->module, &bias);
 	file->bias = bias;
 	if (!file->elf)
@@ -195,6 +198,7 @@ void crit_elf_file_close(struct crit_elf_file *file)
 	if (!file)
 		return;
 	crit_debug_info_fini(&file->debug_info);
+	crit_function_symbols_fini(&file->symbols);
 	if (file->session)
 		dwfl_end(file->session);
 	free(file->path);
@@ -305,26 +309,11 @@ static void put_chain(struct crit_elf_place *place, const struct crit_debug_chai
 	place->cut_count = chain->cut_count + chain->frame_count - place->frame_count;
 }
 
-/* The symbol of the function at an address; NULL: it has none. */
-static const char *symbol_of(struct crit_elf_file *file, uint64_t address, uint64_t *ret_offset)
-{
-	GElf_Off offset = 0;
-	GElf_Sym symbol;
-	const char *name = dwfl_module_addrinfo(file->module, address + file->bias, &offset,
-						&symbol, NULL, NULL, NULL);
-
-	if (!name || !name[0] ||
-	    (GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
-	     GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC))
-		return NULL;
-	*ret_offset = offset;
-	return name;
-}
-
 /* What the DWARF lacks: the function's name, or the line; then the place in the function stands. */
 static void find_symbol(struct crit_elf_file *file, uint64_t address, struct crit_elf_place *place)
 {
-	const char *name = symbol_of(file, address, &place->function_offset);
+	const char *name = crit_function_symbols_find(&file->symbols, address + file->bias,
+						      &place->function_offset);
 	char *function;
 
 	if (!name || place->frames[0].function_at)

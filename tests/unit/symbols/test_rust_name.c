@@ -2,7 +2,7 @@
 // Names as Rust's compiler writes them, and what its source calls them.
 #include <stdlib.h>
 
-#include "analysis/symbols/function_name.h"
+#include "analysis/symbols/demangle/function_name.h"
 #include "tests/lib/check.h"
 
 static const struct {

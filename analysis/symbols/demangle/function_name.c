@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Names of functions: demangled, with the scopes they were declared in.
-#include "analysis/symbols/function_name.h"
+#include "analysis/symbols/demangle/function_name.h"
 
 #include <dwarf.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/symbols/rust_name.h"
+#include "analysis/symbols/demangle/rust_name.h"
 
 #define STEPS_MAX 10000000u
 #define DEPTH_MAX 128

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Rust writes between dollar signs, and the hash it ends with.
-#include "analysis/symbols/rust_name.h"
+#include "analysis/symbols/demangle/rust_name.h"
 
 #include <stdbool.h>
 #include <stdio.h>
