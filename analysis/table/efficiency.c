@@ -45,7 +45,7 @@ uint64_t crit_cells_state(const struct crit_cells *cells, enum crit_kernel_state
 	return sum_ns;
 }
 
-static uint64_t class_sum(const struct crit_cells *cells, enum crit_span_class span_class)
+uint64_t crit_cells_class(const struct crit_cells *cells, enum crit_span_class span_class)
 {
 	uint64_t sum_ns = 0;
 
@@ -70,16 +70,16 @@ void crit_usage_of(const struct crit_cells *cells, struct crit_usage *ret_usage)
 	}
 	ret_usage->blocked_ns =
 		blocked[CRIT_CLASS_NONE] + blocked[CRIT_CLASS_USER] + blocked[CRIT_CLASS_OMP];
-	ret_usage->mpi_may_wait_ns = class_sum(cells, CRIT_CLASS_MPI_MAY_WAIT);
-	ret_usage->mpi_wait_ns =
-		class_sum(cells, CRIT_CLASS_MPI_WAIT) + class_sum(cells, CRIT_CLASS_MPI_POLL);
-	ret_usage->mpi_ns = class_sum(cells, CRIT_CLASS_MPI) + ret_usage->mpi_may_wait_ns +
+	ret_usage->mpi_may_wait_ns = crit_cells_class(cells, CRIT_CLASS_MPI_MAY_WAIT);
+	ret_usage->mpi_wait_ns = crit_cells_class(cells, CRIT_CLASS_MPI_WAIT) +
+				 crit_cells_class(cells, CRIT_CLASS_MPI_POLL);
+	ret_usage->mpi_ns = crit_cells_class(cells, CRIT_CLASS_MPI) + ret_usage->mpi_may_wait_ns +
 			    ret_usage->mpi_wait_ns;
-	ret_usage->omp_wait_ns =
-		class_sum(cells, CRIT_CLASS_OMP_WAIT) + class_sum(cells, CRIT_CLASS_OMP_IDLE);
-	ret_usage->setup_ns = class_sum(cells, CRIT_CLASS_SETUP);
+	ret_usage->omp_wait_ns = crit_cells_class(cells, CRIT_CLASS_OMP_WAIT) +
+				 crit_cells_class(cells, CRIT_CLASS_OMP_IDLE);
+	ret_usage->setup_ns = crit_cells_class(cells, CRIT_CLASS_SETUP);
 	for (int c = 0; c < CRIT_CLASS_COUNT; c++)
-		ret_usage->life_ns += class_sum(cells, (enum crit_span_class)c);
+		ret_usage->life_ns += crit_cells_class(cells, (enum crit_span_class)c);
 }
 
 static bool uses_omp(const struct crit_thread_row *thread)
@@ -87,7 +87,7 @@ static bool uses_omp(const struct crit_thread_row *thread)
 	uint64_t sum_ns = 0;
 
 	for (int c = CRIT_CLASS_OMP; c <= CRIT_CLASS_OMP_IDLE; c++)
-		sum_ns += class_sum(&thread->cells, (enum crit_span_class)c);
+		sum_ns += crit_cells_class(&thread->cells, (enum crit_span_class)c);
 	return sum_ns > 0;
 }
 

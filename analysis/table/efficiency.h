@@ -10,6 +10,7 @@ void crit_usage_of(const struct crit_cells *cells, struct crit_usage *ret_usage)
 
 /* Sum over the span classes of one kernel state. Units: ns. */
 uint64_t crit_cells_state(const struct crit_cells *cells, enum crit_kernel_state state);
+uint64_t crit_cells_class(const struct crit_cells *cells, enum crit_span_class span_class);
 
 /*
  * Factors of the run, over ranks; without ranks over processes that use OpenMP and the app threads

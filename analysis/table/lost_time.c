@@ -85,6 +85,7 @@ static void compare(struct crit_lost_units *units, const struct crit_results *re
 		if (units->rows[i].work > most->work)
 			most = &units->rows[i];
 	units->most_work = most->work;
+	ret_lost->most_row = most->row;
 	units->peers = units->capacity;
 	for (size_t i = 0; i < units->count; i++) {
 		struct crit_lost_unit *unit = &units->rows[i];
@@ -92,7 +93,8 @@ static void compare(struct crit_lost_units *units, const struct crit_results *re
 
 		if (results->has_ranks || unit->work >= HELPER_RATIO * units->most_work ||
 		    unit->work >= HELPER_RATIO * unit->threads * (double)results->window_ns ||
-		    (kind && kind == kinds[most->row])) {
+		    (kind && kind == kinds[most->row]) ||
+		    unit->team >= CRIT_TEAM_RATIO * (double)results->window_ns) {
 			work += unit->work;
 			continue;
 		}

@@ -51,6 +51,7 @@ struct crit_lost_time {
 	double blocked_alone_s; /* for so long; 0: several are */
 	double blocked_s; /* so much of its time altogether */
 	double gain_s; /* potential gain: balance cannot end the run sooner than by this */
+	size_t most_row; /* the unit with most work */
 	size_t serial_row; /* of threads: the one with most work done alone, by lost_units.h */
 	double serial_s; /* so much of it; 0: nobody waits for others to end */
 	double floor_s; /* what the work of all nodes takes on all their CPUs */

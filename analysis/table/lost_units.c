@@ -154,6 +154,7 @@ static size_t find_threads(const struct crit_results *results, struct crit_lost_
 		units[count] =
 			(struct crit_lost_unit){ .row = i, .node = thread->node, .active = active };
 		split_active(&units[count], &thread->cells, results->rule);
+		units[count].team = (double)crit_cells_class(&thread->cells, CRIT_CLASS_OMP_WAIT);
 		add_thread(&units[count++], thread, active, results->window_ns);
 	}
 	return count;
@@ -197,9 +198,9 @@ static double blocked_alone(const struct crit_lost_unit *unit)
 /*
  * Leaves out those that do next to nothing; but of ranks only where most have something to do: else
  * they are no masters that hand out work, and the others hold them up; nor those that are blocked
- * outside MPI while nobody works, for whom the others wait.  Threads or processes that
- * live for a short time do little each, and most of the work together: then those are left out that
- * are active for a small part of their lives.
+ * outside MPI while nobody works, for whom the others wait; nor threads that wait for their team.
+ * Threads or processes that live for a short time do little each, and most of the work together:
+ * then those are left out that are active for a small part of their lives.
  */
 static void leave_out(struct crit_lost_units *units, const struct crit_results *results)
 {
@@ -214,6 +215,7 @@ static void leave_out(struct crit_lost_units *units, const struct crit_results *
 
 		if (unit->active > 0 &&
 		    (unit->active >= (is_of_life ? LEAST_ACTIVE_THREAD_RATIO * life_ns : least) ||
+		     unit->team >= CRIT_TEAM_RATIO * window_ns ||
 		     (results->has_ranks && blocked_alone(unit) >= HOLDS_UP_RATIO * window_ns)))
 			units->rows[kept++] = *unit;
 	}

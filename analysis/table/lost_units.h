@@ -9,6 +9,9 @@
 
 #include "analysis/schema/results.h"
 
+#define CRIT_TEAM_RATIO                                                                            \
+	0.05 /* of the window, for which a thread waits in a team: it is a peer there */
+
 struct crit_lost_unit { /* a rank, or a thread; times in ns of the window */
 	size_t row;
 	uint32_t node;
@@ -16,6 +19,7 @@ struct crit_lost_unit { /* a rank, or a thread; times in ns of the window */
 	const struct crit_thread_row *busiest; /* tells what it does while it is not active */
 	double busiest_active;
 	double work; /* useful CPU time of its threads */
+	double team; /* of a thread: waits in OpenMP for others of its team */
 	double awaiting; /* waits for other threads to end, which is no time of the unit */
 	double alone; /* no other unit is there */
 	double serial; /* of work: of a unit that waits so, while it is alone */

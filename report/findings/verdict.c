@@ -412,20 +412,15 @@ static void say_held_up(struct crit_summary *summary)
 	       name, lost->blocked_alone_s, percent_of_window(summary, lost->blocked_alone_s));
 }
 
-static void (*const clauses[CRIT_LOSS_UNKNOWN])(struct crit_summary *summary) = {
-	[CRIT_LOSS_CPUS] = say_cpus,
-	[CRIT_LOSS_IMBALANCE] = say_imbalance,
-	[CRIT_LOSS_ALL_WAITING] = say_all_waiting,
-	[CRIT_LOSS_BLOCKED] = say_blocked,
-	[CRIT_LOSS_LIBRARY] = say_library,
-};
-
-static const enum crit_verdict kinds[CRIT_LOSS_UNKNOWN] = {
-	[CRIT_LOSS_CPUS] = CRIT_VERDICT_CPUS,
-	[CRIT_LOSS_IMBALANCE] = CRIT_VERDICT_IMBALANCE,
-	[CRIT_LOSS_ALL_WAITING] = CRIT_VERDICT_ALL_WAITING,
-	[CRIT_LOSS_BLOCKED] = CRIT_VERDICT_BLOCKED,
-	[CRIT_LOSS_LIBRARY] = CRIT_VERDICT_LIBRARY,
+static const struct {
+	void (*say)(struct crit_summary *summary);
+	enum crit_verdict kind;
+} clauses[CRIT_LOSS_UNKNOWN] = {
+	[CRIT_LOSS_CPUS] = { say_cpus, CRIT_VERDICT_CPUS },
+	[CRIT_LOSS_IMBALANCE] = { say_imbalance, CRIT_VERDICT_IMBALANCE },
+	[CRIT_LOSS_ALL_WAITING] = { say_all_waiting, CRIT_VERDICT_ALL_WAITING },
+	[CRIT_LOSS_BLOCKED] = { say_blocked, CRIT_VERDICT_BLOCKED },
+	[CRIT_LOSS_LIBRARY] = { say_library, CRIT_VERDICT_LIBRARY },
 };
 
 /* Ranks that share CPUs, or lose them to others, are late by turns: no word against anybody. */
@@ -465,9 +460,17 @@ static double sum_of_losses(const struct crit_lost_time *lost)
 static void say_even(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
+	const double waited_s = crit_verdict_waited(summary, lost->most_row);
+	char name[160];
 
 	summary->verdict = CRIT_VERDICT_EVEN;
-	if (lost->unit_count < 2)
+	if (lost->unit_count < 2 && waited_s >= WORTH_SAYING_RATIO * lost->window_s) {
+		name_unit(summary, lost->most_row, name, sizeof(name));
+		append(summary,
+		       "only %s has much to do; it is active for %.3f s of %.3f s, and others wait "
+		       "%.3f s for it (sum over %ss)",
+		       name, summary->cmetric_s, lost->window_s, waited_s, unit_name(summary));
+	} else if (lost->unit_count < 2)
 		append(summary,
 		       "there is one %s only, so nobody else is held up; it is active for %.3f s "
 		       "of "
@@ -503,7 +506,7 @@ static unsigned int say_loss(struct crit_summary *summary, enum crit_loss loss)
 	const unsigned int held_up = 1u << CRIT_LOSS_ALL_WAITING | 1u << CRIT_LOSS_BLOCKED;
 
 	if (!(held_up >> loss & 1) || !is_held_up(summary)) {
-		clauses[loss](summary);
+		clauses[loss].say(summary);
 		return 1u << loss;
 	}
 	say_held_up(summary);
@@ -527,7 +530,7 @@ static void say_losses(struct crit_summary *summary)
 
 		said = say_loss(summary, first);
 		summary->verdict = said >> CRIT_LOSS_BLOCKED & 1 ? CRIT_VERDICT_BLOCKED
-								 : kinds[first];
+								 : clauses[first].kind;
 		second = next_loss(lost, said, least_s);
 		if (second != CRIT_LOSS_UNKNOWN) {
 			append(summary, "; ");

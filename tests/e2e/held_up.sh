@@ -22,7 +22,31 @@ waits() {
 	point "$1: the laws of waits hold" $? "$(cat "$trial/waits.err")"
 }
 
+# begins TEXT ALTERNATIVE…: so does what the report says of the run in $dir.
+begins() {
+	local text
+	said=$(ask 'r["verdict"]["sentence"]')
+	for text in "$@"; do
+		[[ $said = $text* ]] && return
+	done
+	return 1
+}
+
 export OMP_WAIT_POLICY=passive
+# Of a team, and of two threads between barriers, one has far more to do, the other next to nothing.
+for runtime in gnu llvm; do
+	trial_has "uneven_loop-$runtime" "OpenMP of $runtime" || continue
+	OMP_NUM_THREADS=2 launch "team-$runtime" run none 0 "$apps/uneven_loop-$runtime" 40 0.4 15
+	begins "Thread * has 1.? times the mean work, "
+	point "team-$runtime: who is named" $? "$said"
+	[[ $said = *" in omp implicit barrier "* ]]
+	point "team-$runtime: where it is waited for" $? ""
+done
+launch uneven-crew run none 0 "$apps/crew_steps" -n 40 -t 2 -m 20:0.4
+begins "Only thread * (crew_steps) of process * has much to do; "
+point "uneven-crew: who has all the work" $? "$said"
+[[ $said = *" others wait "* ]]
+point "uneven-crew: it is waited for" $? ""
 for flavour in "${flavours[@]}"; do
 	for runtime in gnu llvm; do
 		trial_has "idle_workers-$runtime.$flavour" "OpenMP of $runtime" || continue

@@ -191,8 +191,40 @@ static void test_short_lives(void)
 	crit_summary_fini(&summary);
 }
 
+/* It has next to nothing to do, but waits for its team: the other one is compared with it. */
+static void test_team(void)
+{
+	static const uint64_t run_ms[] = { 2000, 20 };
+
+	results_sample_threads(&sample);
+	sample.results.thread_count = 2;
+	sample.nodes[0].busy_ns = 2020 * MS;
+	for (int i = 0; i < 2; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		*cells = (struct crit_cells){ 0 };
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = run_ms[i] * MS;
+		cells->ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP_WAIT] = (2000 - run_ms[i]) * MS;
+		sample.threads[i].idle_blocked_ns = 0;
+	}
+	summarise();
+	CHECK_INT_EQ(summary.lost.unit_count, 2);
+	CHECK_INT_EQ(summary.lost.named_count, 1);
+	says("has 2.0 times the mean work");
+	check_sum();
+	crit_summary_fini(&summary);
+
+	sample.threads[1].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP_WAIT] = 0; /* it sleeps */
+	sample.threads[1].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 1980 * MS;
+	summarise();
+	CHECK_INT_EQ(summary.lost.unit_count, 1);
+	says("There is one thread only, so nobody else is held up");
+	crit_summary_fini(&summary);
+}
+
 int main(void)
 {
+	test_team();
 	test_joins();
 	test_uneven_joins();
 	test_lock_to_the_end();
