@@ -225,7 +225,8 @@ static double explained(const struct crit_lost_units *units, const struct crit_r
 static double held_up(const struct crit_results *results, const struct crit_lost_units *units,
 		      struct crit_lost_time *lost)
 {
-	double most = 0, second = 0;
+	const uint64_t end_ns = results->window_begin_ns + results->window_ns;
+	double most = 0, second = 0, gone = 0;
 
 	if (!results->has_ranks)
 		return 0;
@@ -244,10 +245,14 @@ static double held_up(const struct crit_results *results, const struct crit_lost
 	for (size_t i = 0; i < results->rank_count; i++) {
 		const struct crit_rank_row *rank = &results->ranks[i];
 
-		if (rank->is_open && rank->exit_ns && rank->exit_ns < results->window_ns)
-			most = fmax(most, (double)(results->window_ns - rank->exit_ns));
+		if (!rank->is_open || !rank->exit_ns ||
+		    (double)end_ns - (double)rank->exit_ns <= gone)
+			continue;
+		gone = (double)(end_ns - rank->exit_ns);
+		lost->gone_row = i;
 	}
-	return most;
+	lost->gone_s = gone * 1e-9;
+	return fmax(most, gone);
 }
 
 /* Divides the waiting of all units, ns while nobody [0] and while somebody [1] is active. */

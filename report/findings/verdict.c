@@ -24,7 +24,6 @@
 #define UNEVEN_BALANCE_RATIO 0.95
 #define BUSY_RATIO 0.01 /* of the window: threads that do less are no reason */
 #define SERIAL_RATIO 0.5 /* of imbalance, which a serial part explains then */
-#define HELD_UP_RATIO 0.5 /* of the time without an active rank, which that one explains then */
 #define BLOCKED_CALLS_MAX 32
 #define BLOCKED_CALLS_SAID 3
 #define LEAST_BLOCKED_SHARE 0.1
@@ -117,25 +116,6 @@ static void say_cpus(struct crit_summary *summary)
 	       percent_of_window(summary, lost_s));
 }
 
-/* "rank 2 on vm", "thread 42 (worker) of process 40". */
-static void name_unit(const struct crit_summary *summary, size_t row, char *text, size_t text_bytes)
-{
-	const struct crit_results *results = summary->results;
-
-	if (summary->unit == CRIT_UNIT_RANKS) {
-		char rank[32];
-
-		(void)snprintf(text, text_bytes, "rank %s on %s",
-			       crit_rank_label(results, (int32_t)row, rank, sizeof(rank)),
-			       results->nodes[results->ranks[row].node].host);
-	} else {
-		const struct crit_thread_row *thread = &results->threads[row];
-
-		(void)snprintf(text, text_bytes, "thread %u (%.16s) of process %u", thread->tid,
-			       thread->name, thread->pid);
-	}
-}
-
 /* "ranks 2, 5, 7 and 4 more have up to 1.6 times the mean work". */
 static void say_names(struct crit_summary *summary)
 {
@@ -145,7 +125,7 @@ static void say_names(struct crit_summary *summary)
 	char name[160];
 
 	if (lost->named_count == 1) {
-		name_unit(summary, lost->named[0].row, name, sizeof(name));
+		crit_verdict_unit_name(summary, lost->named[0].row, name, sizeof(name));
 		append(summary, "%s has %.1f times the mean work", name, lost->named[0].work_ratio);
 		return;
 	}
@@ -215,7 +195,7 @@ static void say_serial(struct crit_summary *summary)
 	const struct crit_lost_time *lost = &summary->lost;
 	char name[160];
 
-	name_unit(summary, lost->serial_row, name, sizeof(name));
+	crit_verdict_unit_name(summary, lost->serial_row, name, sizeof(name));
 	append(summary,
 	       "%s works alone for %.3f s (%.1f%% of the window), while none of the threads that "
 	       "it waits for is there",
@@ -390,28 +370,6 @@ static void say_library(struct crit_summary *summary)
 		       lost_s, percent_of_window(summary, lost_s));
 }
 
-/* A rank that is blocked explains that the others wait, and most of what ranks are blocked. */
-static bool is_held_up(const struct crit_summary *summary)
-{
-	const struct crit_lost_time *lost = &summary->lost;
-
-	return lost->blocked_alone_s > 0 &&
-	       lost->blocked_alone_s >= HELD_UP_RATIO * (double)summary->silent_ns * 1e-9 &&
-	       lost->blocked_s >= HELD_UP_RATIO * lost->units * lost->loss_s[CRIT_LOSS_BLOCKED];
-}
-
-static void say_held_up(struct crit_summary *summary)
-{
-	const struct crit_lost_time *lost = &summary->lost;
-	char name[160];
-
-	name_unit(summary, lost->blocked_row, name, sizeof(name));
-	append(summary,
-	       "%s is blocked outside MPI for %.3f s (%.1f%% of the window) in which no rank "
-	       "computes: I/O, locks or sleep",
-	       name, lost->blocked_alone_s, percent_of_window(summary, lost->blocked_alone_s));
-}
-
 static const struct {
 	void (*say)(struct crit_summary *summary);
 	enum crit_verdict kind;
@@ -465,7 +423,7 @@ static void say_even(struct crit_summary *summary)
 
 	summary->verdict = CRIT_VERDICT_EVEN;
 	if (lost->unit_count < 2 && waited_s >= WORTH_SAYING_RATIO * lost->window_s) {
-		name_unit(summary, lost->most_row, name, sizeof(name));
+		crit_verdict_unit_name(summary, lost->most_row, name, sizeof(name));
 		append(summary,
 		       "only %s has much to do; it is active for %.3f s of %.3f s, and others wait "
 		       "%.3f s for it (sum over %ss)",
@@ -503,14 +461,24 @@ static void say_omp(struct crit_summary *summary)
 /* Yields what is said by it: bits of losses. */
 static unsigned int say_loss(struct crit_summary *summary, enum crit_loss loss)
 {
-	const unsigned int held_up = 1u << CRIT_LOSS_ALL_WAITING | 1u << CRIT_LOSS_BLOCKED;
+	const unsigned int all_waiting = 1u << CRIT_LOSS_ALL_WAITING;
+	const bool is_blocked = loss == CRIT_LOSS_BLOCKED;
+	char why[CRIT_CAUSE_SENTENCE] = "";
 
-	if (!(held_up >> loss & 1) || !is_held_up(summary)) {
-		clauses[loss].say(summary);
-		return 1u << loss;
+	if (loss == CRIT_LOSS_ALL_WAITING)
+		crit_verdict_gone(summary, why, sizeof(why));
+	if (why[0]) {
+		append(summary, "%s", why);
+		return all_waiting;
 	}
-	say_held_up(summary);
-	return held_up;
+	if (loss == CRIT_LOSS_ALL_WAITING || is_blocked)
+		crit_verdict_blocked(summary, is_blocked, why, sizeof(why));
+	if (why[0]) {
+		append(summary, "%s", why);
+		return all_waiting | 1u << CRIT_LOSS_BLOCKED;
+	}
+	clauses[loss].say(summary);
+	return 1u << loss;
 }
 
 /* The largest loss, the next one if it matters, and in any case whose work stands out. */

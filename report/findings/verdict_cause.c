@@ -9,12 +9,15 @@
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
 #include "report/causes/code_places.h"
+#include "report/tables/labels.h"
 
 #define LEAST_SHARE 0.5 /* of all waiting */
 #define LEAST_OF_TWO 0.75
 #define LEAST_WAITS 10 /* fewer may be chance */
 #define LEAST_ROW 0.05 /* of all waiting: smaller ones lead nobody's */
 #define MOST_WITHOUT_CPU 0.25
+#define HELD_UP_RATIO 0.5 /* of the time without an active rank, which one explains then */
+#define LEAST_HELD_UP_RATIO 0.05 /* of the window */
 #define THROUGH_OTHERS 0.2 /* said from here on */
 
 struct candidate {
@@ -94,6 +97,62 @@ void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t t
 	(void)snprintf(text, text_bytes, "%.0f%% of all waiting is for %s%s, %s", 100 * found.share,
 		       crit_cause_who(summary->results, &found.row->who, who), through,
 		       crit_cause_what(found.row, what));
+}
+
+void crit_verdict_unit_name(const struct crit_summary *summary, size_t row, char *text,
+			    size_t text_bytes)
+{
+	const struct crit_results *results = summary->results;
+
+	if (summary->unit == CRIT_UNIT_RANKS) {
+		char rank[32];
+
+		(void)snprintf(text, text_bytes, "rank %s on %s",
+			       crit_rank_label(results, (int32_t)row, rank, sizeof(rank)),
+			       results->nodes[results->ranks[row].node].host);
+	} else {
+		const struct crit_thread_row *thread = &results->threads[row];
+
+		(void)snprintf(text, text_bytes, "thread %u (%.16s) of process %u", thread->tid,
+			       thread->name, thread->pid);
+	}
+}
+
+void crit_verdict_gone(const struct crit_summary *summary, char *text, size_t text_bytes)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const double silent_s = (double)summary->silent_ns * 1e-9;
+	char name[160];
+
+	text[0] = '\0';
+	if (lost->gone_s <= 0 || lost->gone_s < HELD_UP_RATIO * silent_s)
+		return;
+	crit_verdict_unit_name(summary, lost->gone_row, name, sizeof(name));
+	(void)snprintf(
+		text, text_bytes,
+		"%s ended without MPI_Finalize, %.3f s before the run's end; no rank computes "
+		"for %.3f s (%.1f%% of the window)",
+		name, lost->gone_s, silent_s, 100 * silent_s / lost->window_s);
+}
+
+void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char *text,
+			  size_t text_bytes)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const double silent_s = (double)summary->silent_ns * 1e-9, alone_s = lost->blocked_alone_s;
+	const double all_s = lost->units * lost->loss_s[CRIT_LOSS_BLOCKED];
+	char name[160];
+
+	text[0] = '\0';
+	if (alone_s < LEAST_HELD_UP_RATIO * lost->window_s || alone_s < HELD_UP_RATIO * silent_s ||
+	    (is_most ? alone_s : lost->blocked_s) < HELD_UP_RATIO * all_s)
+		return;
+	crit_verdict_unit_name(summary, lost->blocked_row, name, sizeof(name));
+	(void)snprintf(
+		text, text_bytes,
+		"%s is blocked outside MPI for %.3f s (%.1f%% of the window) in which no rank "
+		"computes: I/O, locks or sleep",
+		name, alone_s, 100 * alone_s / lost->window_s);
 }
 
 /* By threads that can wait for the rank, not blocked elsewhere, while somebody was active; s. */

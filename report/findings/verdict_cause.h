@@ -15,6 +15,21 @@
 void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t text_bytes,
 			size_t *ret_unit_row);
 
+/* "rank 2 on vm", "thread 42 (worker) of process 40".  row: of ranks, or of threads without. */
+void crit_verdict_unit_name(const struct crit_summary *summary, size_t row, char *text,
+			    size_t text_bytes);
+
+/* "rank 0 on vm ended without MPI_Finalize, ..."; "": no rank did so, or others end the work. */
+void crit_verdict_gone(const struct crit_summary *summary, char *text, size_t text_bytes);
+
+/*
+ * "rank 0 on vm is blocked outside MPI for 0.8 s (99.6% of the window) in which no rank computes:
+ * I/O, locks or sleep"; "": that explains less than half of the time without an active rank.
+ * is_most: it has to be most of what ranks are blocked, too; else only that one has to be.
+ */
+void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char *text,
+			  size_t text_bytes);
+
 /*
  * How long the others waited for a unit, s: for a rank in calls while it was active; for a thread
  * by who woke whom, directly or through others, 0 where that is not known: who sleeps may well wait

@@ -290,27 +290,6 @@ static void test_blocked(void)
 	crit_summary_fini(&summary);
 }
 
-/* One of them is, while nobody is active: no CPU ends what the other one spins for meanwhile. */
-static void test_held_up(void)
-{
-	struct crit_cells *cells = &sample.threads[1].cells;
-
-	fill_ranks((uint64_t[]){ 300, 200 }, (uint64_t[]){ 300, 200 }, 300);
-	cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 0;
-	cells->ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER] = 1100 * MS;
-	sample.threads[1].idle_blocked_ns = 100 * MS;
-	sample.ranks[1].cells = *cells;
-	sample.nodes[0].shortage.waiting_ns = 900 * MS;
-	summarise();
-	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_BLOCKED);
-	says("Rank 1 on node1 is blocked outside MPI for 1.000 s");
-	is_silent_of("times the mean work"); /* nobody waited for the one that has more */
-	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_CPUS], 0, 1e-9);
-	CHECK_NEAR(summary.lost.gain_s, 0, 1e-9);
-	check_sum();
-	crit_summary_fini(&summary);
-}
-
 static void test_library(void)
 {
 	fill_ranks((uint64_t[]){ 600, 600 }, (uint64_t[]){ 1200, 1200 }, 1250);
@@ -585,7 +564,6 @@ int main(void)
 	test_serial_omp();
 	test_spinning();
 	test_blocked();
-	test_held_up();
 	test_library();
 	test_no_judgement();
 	test_threads();

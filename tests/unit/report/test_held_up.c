@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The verdict on ranks that wait for one that does nothing: it is blocked outside MPI, or gone.
+#include "tests/unit/report/test_verdict.h"
+
+/*
+ * Of 1300 ms rank 0 works for 300, while rank 1 works for 200 of these.  Then rank 0 spins, and now
+ * and then has no CPU, while rank 1 is blocked outside MPI, the rest of the 300 ms included.
+ */
+static void fill(void)
+{
+	static const uint64_t run_ms[] = { 300, 200 };
+
+	results_sample_barriers(&sample);
+	sample.nodes[0].busy_ns = 500 * MS;
+	sample.nodes[0].shortage.waiting_ns = 900 * MS;
+	for (int i = 0; i < 2; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		*cells = (struct crit_cells){ 0 };
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = run_ms[i] * MS;
+		sample.ranks[i].active_ns = run_ms[i] * MS;
+		sample.checks[i].active_ns = 300 * MS;
+	}
+	sample.threads[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 1000 * MS;
+	sample.threads[1].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER] = 1100 * MS;
+	sample.threads[1].idle_blocked_ns = 100 * MS;
+}
+
+static void summarise_ranks(void)
+{
+	for (int i = 0; i < 2; i++)
+		sample.ranks[i].cells = sample.threads[i].cells;
+	summarise();
+}
+
+/* No CPU ends what rank 0 spins for; and nobody waited for rank 0, which has more to do. */
+static void test_blocked_rank(void)
+{
+	fill();
+	summarise_ranks();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_BLOCKED);
+	says("Rank 1 on node1 is blocked outside MPI for 1.000 s (76.9% of the window)");
+	is_silent_of("times the mean work");
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_CPUS], 0, 1e-9);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_ALL_WAITING], 1.0 / 2, 1e-9);
+	CHECK_NEAR(summary.lost.gain_s, 0, 1e-9);
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* A master that next to nothing is asked of, but that sleeps while nobody works: it is a unit. */
+static void test_idle_sleeper(void)
+{
+	fill();
+	sample.ranks[1].active_ns = MS;
+	sample.threads[1].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = MS;
+	sample.threads[1].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER] = 1299 * MS;
+	sample.threads[1].idle_blocked_ns = 299 * MS;
+	summarise_ranks();
+	CHECK_INT_EQ(summary.lost.unit_count, 2);
+	says("Rank 1 on node1 is blocked outside MPI for 1.000 s");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* Both are blocked as long: nobody is the one. */
+static void test_both_blocked(void)
+{
+	fill();
+	sample.threads[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 0;
+	sample.threads[0].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER] = 1000 * MS;
+	sample.threads[0].idle_blocked_ns = 0;
+	summarise_ranks();
+	says("Ranks are blocked outside MPI for 1.050 s");
+	is_silent_of("ank 1 on node1 is blocked");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* It is blocked while the other one works: that holds nobody up. */
+static void test_blocked_meanwhile(void)
+{
+	fill();
+	sample.checks[0].active_ns = sample.checks[1].active_ns = 1290 * MS;
+	sample.ranks[0].active_ns = 1290 * MS;
+	sample.nodes[0].busy_ns = 1490 * MS;
+	sample.nodes[0].shortage.waiting_ns = 0;
+	sample.threads[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = 1290 * MS;
+	sample.threads[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 10 * MS;
+	sample.threads[1].idle_blocked_ns = 1090 * MS;
+	summarise_ranks();
+	says("Ranks are blocked outside MPI for 0.550 s");
+	is_silent_of("in which no rank computes");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/* Rank 1 was killed 900 ms before the end: what rank 0 spins for does not come. */
+static void test_gone(void)
+{
+	fill();
+	sample.threads[1].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER] = 200 * MS;
+	sample.ranks[1].is_open = true;
+	sample.ranks[1].exit_ns = sample.results.window_begin_ns + 400 * MS;
+	summarise_ranks();
+	says("ank 1 on node1 ended without MPI_Finalize, 0.900 s before the run's end; no rank "
+	     "computes for 1.000 s (76.9% of the window)");
+	CHECK(summary.lost.loss_s[CRIT_LOSS_CPUS] <= 0.1 + 1e-9);
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+int main(void)
+{
+	test_blocked_rank();
+	test_idle_sleeper();
+	test_both_blocked();
+	test_blocked_meanwhile();
+	test_gone();
+	return check_done();
+}
