@@ -303,7 +303,7 @@ static int judge(const struct scan *scan, const char *path, struct crit_err *err
 		return crit_err_set(err, -EPROTO, "cannot read %s: not a recording of crit", path);
 	return crit_err_set(err, -ENODATA,
 			    "cannot read %s: no whole chunk in it; the run ended before anything "
-			    "was recorded",
+			    "was recorded, or its disk was full",
 			    path);
 }
 
