@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "analysis/symbols/code_refs.h"
+#include "analysis/symbols/demangle/function_name.h"
 #include "analysis/symbols/frame_table.h"
 #include "analysis/symbols/function_symbols.h"
-#include "analysis/symbols/demangle/function_name.h"
 #include "analysis/symbols/vdso.h"
 #include "core/base/cleanup.h"
 

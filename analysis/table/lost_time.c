@@ -219,14 +219,42 @@ static double explained(const struct crit_lost_units *units, const struct crit_r
 }
 
 /*
+ * Which rank ended without MPI_Finalize longest before the last one of its world: nobody waits for
+ * it after that, as where several programs are launched one after another.
+ */
+static void find_gone(const struct crit_results *results, struct crit_lost_time *lost)
+{
+	size_t next;
+
+	for (size_t first = 0; first < results->rank_count; first = next) {
+		const uint32_t world = results->ranks[first].world_number;
+		uint64_t end_ns = 0;
+
+		for (next = first;
+		     next < results->rank_count && results->ranks[next].world_number == world;
+		     next++)
+			if (results->ranks[next].close_ns > end_ns)
+				end_ns = results->ranks[next].close_ns;
+		for (size_t i = first; i < next; i++) {
+			const struct crit_rank_row *rank = &results->ranks[i];
+
+			if (!rank->is_open || !rank->exit_ns || rank->exit_ns >= end_ns ||
+			    (double)(end_ns - rank->exit_ns) * 1e-9 <= lost->gone_s)
+				continue;
+			lost->gone_s = (double)(end_ns - rank->exit_ns) * 1e-9;
+			lost->gone_row = i;
+		}
+	}
+}
+
+/*
  * Time without an active rank that no CPU would end: one is blocked outside MPI meanwhile, or has
  * ended too early, so what the others wait for does not come.
  */
 static double held_up(const struct crit_results *results, const struct crit_lost_units *units,
 		      struct crit_lost_time *lost)
 {
-	const uint64_t end_ns = results->window_begin_ns + results->window_ns;
-	double most = 0, second = 0, gone = 0;
+	double most = 0, second = 0;
 
 	if (!results->has_ranks)
 		return 0;
@@ -242,17 +270,8 @@ static double held_up(const struct crit_results *results, const struct crit_lost
 	}
 	if (second < MOST_SECOND_RATIO * most)
 		lost->blocked_alone_s = most * 1e-9;
-	for (size_t i = 0; i < results->rank_count; i++) {
-		const struct crit_rank_row *rank = &results->ranks[i];
-
-		if (!rank->is_open || !rank->exit_ns ||
-		    (double)end_ns - (double)rank->exit_ns <= gone)
-			continue;
-		gone = (double)(end_ns - rank->exit_ns);
-		lost->gone_row = i;
-	}
-	lost->gone_s = gone * 1e-9;
-	return fmax(most, gone);
+	find_gone(results, lost);
+	return fmax(most, lost->gone_s * 1e9);
 }
 
 /* Divides the waiting of all units, ns while nobody [0] and while somebody [1] is active. */
@@ -271,6 +290,7 @@ static void divide(const struct crit_results *results, const struct crit_lost_un
 	in_vain[0] = crit_smaller(
 		in_vain[0],
 		units->capacity * crit_at_least_0((double)(results->window_ns - check->active_ns) -
+						  1e9 * crit_fix_seconds(check->nobody) -
 						  held_up(results, units, lost)));
 	lost->waiting_s =
 		crit_at_least_0(waiting[1] - (results->has_ranks ? units->blocked[1] : 0)) *

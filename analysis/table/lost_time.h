@@ -50,8 +50,8 @@ struct crit_lost_time {
 	size_t blocked_row; /* of ranks: the one that is blocked longest while nobody is active */
 	double blocked_alone_s; /* for so long; 0: several are */
 	double blocked_s; /* so much of its time altogether */
-	size_t gone_row; /* of ranks: the first that ended without MPI_Finalize */
-	double gone_s; /* so long before the window's end; 0: none did */
+	size_t gone_row; /* of ranks: the first of a world that ended without MPI_Finalize */
+	double gone_s; /* so long before the last one of its world; 0: none did */
 	double gain_s; /* potential gain: balance cannot end the run sooner than by this */
 	size_t most_row; /* the unit with most work */
 	size_t serial_row; /* of threads: the one with most work done alone, by lost_units.h */

@@ -9,8 +9,7 @@
 
 #include "analysis/schema/results.h"
 
-#define CRIT_TEAM_RATIO                                                                            \
-	0.05 /* of the window, for which a thread waits in a team: it is a peer there */
+#define CRIT_TEAM_RATIO 0.05 /* of the window: who waits so long in a team is a peer there */
 
 struct crit_lost_unit { /* a rank, or a thread; times in ns of the window */
 	size_t row;

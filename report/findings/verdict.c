@@ -418,11 +418,12 @@ static double sum_of_losses(const struct crit_lost_time *lost)
 static void say_even(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
-	const double waited_s = crit_verdict_waited(summary, lost->most_row);
+	const double waited_s = lost->unit_count < 2 ? crit_verdict_waited(summary, lost->most_row)
+						     : 0;
 	char name[160];
 
 	summary->verdict = CRIT_VERDICT_EVEN;
-	if (lost->unit_count < 2 && waited_s >= WORTH_SAYING_RATIO * lost->window_s) {
+	if (waited_s >= WORTH_SAYING_RATIO * lost->window_s) {
 		crit_verdict_unit_name(summary, lost->most_row, name, sizeof(name));
 		append(summary,
 		       "only %s has much to do; it is active for %.3f s of %.3f s, and others wait "

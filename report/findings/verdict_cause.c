@@ -128,11 +128,10 @@ void crit_verdict_gone(const struct crit_summary *summary, char *text, size_t te
 	if (lost->gone_s <= 0 || lost->gone_s < HELD_UP_RATIO * silent_s)
 		return;
 	crit_verdict_unit_name(summary, lost->gone_row, name, sizeof(name));
-	(void)snprintf(
-		text, text_bytes,
-		"%s ended without MPI_Finalize, %.3f s before the run's end; no rank computes "
-		"for %.3f s (%.1f%% of the window)",
-		name, lost->gone_s, silent_s, 100 * silent_s / lost->window_s);
+	(void)snprintf(text, text_bytes,
+		       "%s ended without MPI_Finalize, %.3f s before the others; no rank computes "
+		       "for %.3f s (%.1f%% of the window)",
+		       name, lost->gone_s, silent_s, 100 * silent_s / lost->window_s);
 }
 
 void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char *text,

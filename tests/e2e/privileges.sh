@@ -80,7 +80,8 @@ for flavour in "${flavours[@]}"; do
 	said=$(ask "[r['job']['ranks'], lacks(), $ends]")
 	[ "$said" = "[2, [], [['env-unreadable', 'unreadable', 'launcher', None]]]" ]
 	point "user's run, unreadable launcher, $flavour: complete" $? "$said"
-	limit_s=40 # Open MPI 4.1.4's mpirun waits for itself for ever now and then, in PMIx_server_finalize, after such ends
+	# After such ends Open MPI 4.1.4's mpirun waits for itself for ever now and then, in PMIx_server_finalize.
+	limit_s=40
 	launch "killed-$flavour" preload "$flavour" 2 killed_in_init
 	has_last_report 10
 	said=$(ask "[r['is_complete'], $ends, sum('killed by signal 14 (' in x for x in lacks())]")
