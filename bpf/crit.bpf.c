@@ -5,8 +5,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/sample.bpf.h"
-#include "bpf/sched_process.bpf.h"
-#include "bpf/sched_switch.bpf.h"
-#include "bpf/sched_wakeup.bpf.h"
+#include "bpf/events/sched_process.bpf.h"
+#include "bpf/events/sched_switch.bpf.h"
+#include "bpf/events/sched_wakeup.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -32,6 +32,7 @@ ROOMS = {
 # What a folder may include of its own room, itself apart: folders, "." is the room's own headers.
 FOLDERS = {
     "bpf/decide": "",
+    "bpf/events": ".",
     "core/abi": "",
     "core/base": "abi",
     "core/client": "abi base",
