@@ -8,6 +8,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/active.bpf.h"
 #include "bpf/member.bpf.h"
 #include "bpf/record.bpf.h"
 #include "core/abi/abi_kernel.h"

@@ -15,6 +15,7 @@
 /* Set by critd before load; dead code goes with them. */
 const volatile bool has_task_storage;
 const volatile __u32 served_uid;
+const volatile __u32 slot_count; /* CPUs that there may ever be */
 
 /* Number of keys in `registered`; critd keeps it. */
 volatile __u32 registered_count;
@@ -48,21 +49,6 @@ struct {
 static __always_inline struct crit_run_counters *counters_of(__u32 run_number)
 {
 	return &run_counters[run_number & (CRIT_RUN_SLOTS - 1)];
-}
-
-static __always_inline void set_active(struct crit_member *member, __u32 is_active)
-{
-	if (member->is_active == is_active)
-		return;
-	member->is_active = (__u16)is_active;
-	__sync_fetch_and_add(&counters_of(member->run_number)->active_count, is_active ? 1 : -1);
-}
-
-/* A thread leaves its CPU in this state, or has it (0).  NULL: it is no member. */
-static __always_inline void note_active(struct crit_member *member, __u8 state)
-{
-	if (member)
-		set_active(member, crit_sample_is_active(state, member->tag));
 }
 
 static __always_inline void note_tid(__u32 tid)

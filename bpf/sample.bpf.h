@@ -8,6 +8,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/active.bpf.h"
 #include "bpf/admit.bpf.h"
 #include "bpf/member.bpf.h"
 #include "bpf/record.bpf.h"
@@ -60,7 +61,7 @@ int on_cpu_clock(__u64 *ctx)
 	mm = BPF_CORE_READ(task, mm);
 	flags = read_tag(BPF_CORE_READ(task, THREAD_POINTER), mm, member, &tag);
 	set_active(member, crit_sample_is_active(0, tag));
-	active = crit_sample_active(counters_of(member->run_number)->active_count);
+	active = crit_sample_active(active_threads(member->run_number));
 	keep = crit_sample_keep(tag, active, cpu_count);
 	if (!crit_sample_is_kept(keep, bpf_get_prandom_u32()))
 		return 0;
@@ -130,7 +131,7 @@ static __always_inline void capture_block(struct crit_member *member, __u64 now_
 		return;
 	if (is_first_block(member, now_ns))
 		emit_capture(member->run_number, 0, member->tag, now_ns);
-	else if (bpf_get_prandom_u32() % CRIT_CAPTURE_OTHERS == 0)
+	else if (crit_capture_is_drawn(now_ns))
 		emit_capture(member->run_number, 65536u / CRIT_CAPTURE_OTHERS, member->tag, now_ns);
 }
 

@@ -21,9 +21,6 @@
 
 #define PIECE_BYTES 4096ull /* at most; none crosses a page: a piece is there or is not */
 
-/* Set by critd before load: slots, for all CPUs that there may ever be. */
-const volatile __u32 slot_count;
-
 struct stack_slot {
 	struct crit_stack_credit credit;
 	__u32 copy_count;

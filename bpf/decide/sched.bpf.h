@@ -120,6 +120,15 @@ static inline __u32 crit_sample_is_kept(__u16 keep, __u32 random)
 #define CRIT_CAPTURE_NS 10000000ull /* of a thread the first block in so long is captured, and */
 #define CRIT_CAPTURE_OTHERS 16u /* one in so many others */
 
+/*
+ * Is a thread's other block at this time one that is captured?  No two stamps of a program are
+ * spaced evenly to the nanosecond, and a step of one goes to another quarter of all values.
+ */
+static inline __u32 crit_capture_is_drawn(__u64 now_ns)
+{
+	return (__u32)now_ns * 2654435769u < 0xffffffffu / CRIT_CAPTURE_OTHERS + 1;
+}
+
 /* Flags a child starts with.  The tag word belongs to a thread's own process only. */
 static inline __u32 crit_sched_child_flags(__u32 parent_flags, __u32 is_thread)
 {

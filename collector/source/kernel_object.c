@@ -28,6 +28,7 @@ static int load_light(struct crit_kernel_object *ret_object,
 	light->maps.members_by_tid.max_entries = 1; /* not used */
 	light->maps.registered.max_entries = settings->registered_count;
 	light->maps.records.max_entries = settings->ring_bytes;
+	light->maps.active_counts.max_entries = settings->rodata.slot_count;
 	light->maps.stack_slots.max_entries = settings->rodata.slot_count;
 	rc = crit_light__load(light);
 	if (rc) {
@@ -54,6 +55,7 @@ static void configure(struct crit_bpf *bpf, const struct crit_kernel_settings *s
 	(void)bpf_map__set_autocreate(bpf->maps.members_by_tid, !has_task_storage);
 	(void)bpf_map__set_max_entries(bpf->maps.registered, settings->registered_count);
 	(void)bpf_map__set_max_entries(bpf->maps.records, settings->ring_bytes);
+	(void)bpf_map__set_max_entries(bpf->maps.active_counts, settings->rodata.slot_count);
 	(void)bpf_map__set_max_entries(bpf->maps.stack_slots, settings->rodata.slot_count);
 }
 

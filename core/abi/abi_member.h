@@ -39,7 +39,7 @@ struct crit_member {
 	__u64 yield_mark_ns; /* last left or got a CPU */
 	__u64 yield_running_ns; /* on CPUs, between yields_ns and yield_mark_ns */
 	__u64 captured_ns; /* a stack was wanted then where it blocked, whatever was drawn */
-	__u16 is_active; /* counted in its run's active_count */
+	__u16 is_active; /* counted as one that has work to do */
 	__u16 reserved;
 	__u32 blocked_jiffies; /* the kernel's time when it last blocked, lower half */
 };
@@ -66,13 +66,12 @@ struct crit_run_counters {
 	__u32 reserved_0;
 	__u64 reserved_1[3];
 
-	/*
-	 * Members that have work to do, running or runnable, near enough for samples.  On a line of
-	 * its own: every CPU reads the one above at each switch of a member.
-	 */
-	__s64 active_count;
+	/* On a line of its own: every CPU reads the one above at each switch of a member. */
+	__u64 counted_ns;
+	__s32 active_count; /* members that had work to do then */
+	__u32 reserved_2;
 	__u64 stacks_refused; /* samples without one, as the budget is used up or the ring full */
-	__u64 reserved_2[6];
+	__u64 reserved_3[5];
 };
 
 #ifndef __VMLINUX_H__

@@ -80,6 +80,25 @@ static void try_actives(void)
 	CHECK_UINT_EQ(crit_sample_active(1000000), 65535);
 }
 
+/* Blocks at even distances, to within 20 ns. */
+static void try_draws(void)
+{
+	static const __u64 distances[] = { 100, 1000, 5000, 1000000, 1000000000, 4294967296 };
+
+	for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
+		__u64 now_ns = 5000000000000000000ull;
+		__u32 drawn = 0;
+
+		CHECK_CASE("blocks every %llu ns", distances[i]);
+		for (__u32 block = 0; block < 16000; block++) {
+			drawn += crit_capture_is_drawn(now_ns);
+			now_ns += distances[i] + block * 7919u % 21;
+		}
+		CHECK(drawn > 16000 / CRIT_CAPTURE_OTHERS * 0.85);
+		CHECK(drawn < 16000 / CRIT_CAPTURE_OTHERS * 1.15);
+	}
+}
+
 static __u32 is_affordable(struct crit_stack_credit *credit, __u64 now_ns, __u32 budget)
 {
 	crit_stack_earn(credit, now_ns, budget);
@@ -177,6 +196,7 @@ int main(void)
 	try_blocks();
 	try_readable();
 	try_actives();
+	try_draws();
 	try_keeps();
 	try_states();
 	try_expulsions();
