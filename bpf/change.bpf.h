@@ -65,6 +65,21 @@ static __always_inline void tell_in(const struct change *c)
 		emit_switch(run_number, flags, (__u32)c->next->pid, 0, bpf_ktime_get_ns());
 }
 
+/* A CPU that members of this run wait for goes from one stranger to another. */
+static __noinline void emit_outside(struct task_struct *prev, __u32 run_number, __u32 flags,
+				    struct task_struct *next)
+{
+	struct crit_cpu_ring *ring = ring_here();
+	struct crit_kernel_outside *r = open_record(ring, run_number, sizeof(*r));
+
+	if (!r)
+		return;
+	set_head(&r->head, CRIT_K_OUTSIDE, run_number, (__u8)flags);
+	r->prev_tid = name_task(r->prev_comm, prev);
+	r->next_tid = name_task(r->next_comm, next);
+	close_record(ring, r, sizeof(*r));
+}
+
 static __always_inline void tell(struct change *c)
 {
 	__u32 run_number = c->watched->run_number;
@@ -73,7 +88,7 @@ static __always_inline void tell(struct change *c)
 		tell_out(c);
 	if (c->in && c->is_in_told)
 		tell_in(c);
-	if (!c->watched->waiting || (c->out && c->out->run_number == run_number) ||
+	if (!is_watched(c->watched) || (c->out && c->out->run_number == run_number) ||
 	    (c->in && c->in->run_number == run_number))
 		return;
 	if (has_outside_room(c->watched))

@@ -7,6 +7,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/cpu_ring.bpf.h"
 #include "bpf/record.bpf.h"
 #include "bpf/registers.bpf.h"
 
@@ -27,13 +28,14 @@ static __always_inline void set_switch(struct crit_kernel_switch *r, const struc
 /* With the system call that prev, which is current, blocks in. */
 static __always_inline void emit_blocked(const struct switched *s)
 {
-	struct crit_kernel_blocked *r = reserve(s->run_number, sizeof(*r));
+	struct crit_cpu_ring *ring = ring_here();
+	struct crit_kernel_blocked *r = open_record(ring, s->run_number, sizeof(*r));
 
 	if (!r)
 		return;
 	set_switch(&r->switched, s);
 	read_call(&r->call);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	close_record(ring, r, sizeof(*r));
 }
 
 /*
@@ -44,6 +46,7 @@ VERIFIED_ONCE int emit_switch(__u32 run_number, __u32 how, __u64 tids, __u64 pre
 			      __u64 time_ns)
 {
 	struct switched s = { run_number, how, tids >> 32, (__u32)tids, prev_tag, time_ns };
+	struct crit_cpu_ring *ring = ring_here();
 	struct crit_kernel_switch *r;
 
 	if (has_task_registers && (how & CRIT_KF_CALL) && crit_sched_is_blocked((__u8)(how >> 8))) {
@@ -51,18 +54,19 @@ VERIFIED_ONCE int emit_switch(__u32 run_number, __u32 how, __u64 tids, __u64 pre
 		return 0;
 	}
 	s.how &= ~CRIT_KF_CALL;
-	r = reserve(run_number, sizeof(*r));
+	r = open_record(ring, run_number, sizeof(*r));
 	if (!r)
 		return 0;
 	set_switch(r, &s);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	close_record(ring, r, sizeof(*r));
 	return 0;
 }
 
 /* The switch to prev was not seen: how long it ran tells when that was. */
 VERIFIED_ONCE int emit_ran(__u32 run_number, __u32 prev_tid, __u64 ran_ns)
 {
-	struct crit_kernel_ran *r = reserve(run_number, sizeof(*r));
+	struct crit_cpu_ring *ring = ring_here();
+	struct crit_kernel_ran *r = open_record(ring, run_number, sizeof(*r));
 
 	if (!r)
 		return 0;
@@ -70,7 +74,7 @@ VERIFIED_ONCE int emit_ran(__u32 run_number, __u32 prev_tid, __u64 ran_ns)
 	r->tid = prev_tid;
 	r->reserved = 0;
 	r->ran_ns = ran_ns;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	close_record(ring, r, sizeof(*r));
 	return 0;
 }
 
@@ -94,32 +98,35 @@ static __always_inline void set_preempted(struct crit_kernel_preempted *r, struc
 static __noinline void emit_preempted(struct task_struct *prev, struct crit_member *member,
 				      __u32 how, struct task_struct *next, __u64 time_ns)
 {
-	struct crit_kernel_preempted *r = reserve(member->run_number, sizeof(*r));
+	struct crit_cpu_ring *ring = ring_here();
+	struct crit_kernel_preempted *r = open_record(ring, member->run_number, sizeof(*r));
 
 	if (!r)
 		return;
 	set_preempted(r, prev, member, how, next, time_ns);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	close_record(ring, r, sizeof(*r));
 }
 
 /* Likewise, with the system call that prev, which is current, blocks in. */
 static __noinline void emit_blocked_taken(struct task_struct *prev, struct crit_member *member,
 					  __u32 how, struct task_struct *next, __u64 time_ns)
 {
-	struct crit_kernel_blocked_taken *r = reserve(member->run_number, sizeof(*r));
+	struct crit_cpu_ring *ring = ring_here();
+	struct crit_kernel_blocked_taken *r = open_record(ring, member->run_number, sizeof(*r));
 
 	if (!r)
 		return;
 	set_preempted(&r->taken, prev, member, how, next, time_ns);
 	read_call(&r->call);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	close_record(ring, r, sizeof(*r));
 }
 
 /* Likewise, when a member gets a CPU from a stranger, and waited for it or others do. */
 static __noinline void emit_released(struct task_struct *prev, __u32 run_number, __u32 flags,
 				     struct task_struct *next)
 {
-	struct crit_kernel_preempted *r = reserve(run_number, sizeof(*r));
+	struct crit_cpu_ring *ring = ring_here();
+	struct crit_kernel_preempted *r = open_record(ring, run_number, sizeof(*r));
 
 	if (!r)
 		return;
@@ -128,21 +135,7 @@ static __noinline void emit_released(struct task_struct *prev, __u32 run_number,
 	r->switched.next_tid = next->pid;
 	r->switched.prev_tag = 0;
 	name_taker(r, prev);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
-}
-
-/* A CPU that members of this run wait for goes from one stranger to another. */
-static __noinline void emit_outside(struct task_struct *prev, __u32 run_number, __u32 flags,
-				    struct task_struct *next)
-{
-	struct crit_kernel_outside *r = reserve(run_number, sizeof(*r));
-
-	if (!r)
-		return;
-	set_head(&r->head, CRIT_K_OUTSIDE, run_number, (__u8)flags);
-	r->prev_tid = name_task(r->prev_comm, prev);
-	r->next_tid = name_task(r->next_comm, next);
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	close_record(ring, r, sizeof(*r));
 }
 
 #endif

@@ -27,10 +27,24 @@ static __always_inline struct crit_watched_cpu *watched_cpu_of(__u32 cpu)
 	return &watched_cpus[cpu & (CRIT_WATCHED_CPUS - 1)];
 }
 
+static __always_inline bool is_watched(const struct crit_watched_cpu *watched)
+{
+	return watched->here + watched->elsewhere != 0;
+}
+
+/* One more waits for this CPU, or one less; where it is the current one, nothing interrupts. */
+static __always_inline void add_waiting(struct crit_watched_cpu *watched, __u32 cpu, __s32 change)
+{
+	if (cpu == bpf_get_smp_processor_id())
+		watched->here += change;
+	else
+		__sync_fetch_and_add(&watched->elsewhere, change);
+}
+
 static __always_inline __u32 is_watched_for(const struct crit_watched_cpu *watched,
 					    __u32 run_number)
 {
-	return watched->waiting && watched->run_number == run_number;
+	return is_watched(watched) && watched->run_number == run_number;
 }
 
 /* LEFT_OUT if switches since the last record are, which is told now. */
@@ -80,13 +94,14 @@ static __always_inline __u8 begin_wait(struct crit_member *member, __u32 cpu)
 
 	if (cpu >= CRIT_WATCHED_CPUS)
 		return 0;
-	if (watched->waiting && other != member->run_number) {
+	if (is_watched(watched) && other != member->run_number) {
 		if (is_alive(other))
 			return 0;
-		watched->waiting = 0; /* that run is over */
+		watched->here = 0; /* that run is over */
+		watched->elsewhere = 0;
 	}
 	watched->run_number = member->run_number;
-	__sync_fetch_and_add(&watched->waiting, 1);
+	add_waiting(watched, cpu, 1);
 	member->cpu = cpu;
 	member->flags |= CRIT_MF_WAITS;
 	return CRIT_KF_WATCHED;
@@ -100,8 +115,8 @@ static __always_inline void end_wait(struct crit_member *member)
 	if (!(member->flags & CRIT_MF_WAITS))
 		return;
 	member->flags &= ~CRIT_MF_WAITS;
-	if (watched->waiting && is_alive(member->run_number)) /* else it has been set to 0 */
-		__sync_fetch_and_add(&watched->waiting, -1);
+	if (is_watched(watched) && is_alive(member->run_number)) /* else it has been set to 0 */
+		add_waiting(watched, member->cpu, -1);
 }
 
 #endif

@@ -13,37 +13,68 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/cpu_ring.bpf.h"
 #include "bpf/record.bpf.h"
 
 #define YIELDS_MOST_NS 10000000ull
+#define IS_OVER 0x100u /* above the flags of a record */
 
-/* who: the number of the run, and below it that of the thread.  how: the count, and the flags. */
+struct yields { /* what is told of a thread's */
+	__u32 run_number, tid, count, flags;
+	__u64 running_ns, whole_ns, mark_ns;
+};
+
+static __always_inline void set_yields(struct crit_kernel_yields *r, const struct yields *y)
+{
+	set_head(&r->head, CRIT_K_YIELDS, y->run_number, (__u8)y->flags);
+	r->tid = y->tid;
+	r->count = y->count;
+	r->running_ns = y->running_ns;
+	r->runnable_ns = y->whole_ns - y->running_ns;
+	r->since_ns = r->head.time_ns - y->mark_ns;
+}
+
+/*
+ * who: the number of the run, and below it that of the thread.  how: the count, and the flags, and
+ * IS_OVER where interrupts are on.
+ */
 VERIFIED_ONCE int emit_yields_of(__u64 who, __u64 how, __u64 running_ns, __u64 whole_ns,
 				 __u64 mark_ns)
 {
-	__u32 run_number = who >> 32;
-	struct crit_kernel_yields *r = reserve(run_number, sizeof(*r));
+	const struct yields y = { .run_number = who >> 32,
+				  .tid = (__u32)who,
+				  .count = how >> 32,
+				  .flags = (__u8)how,
+				  .running_ns = running_ns,
+				  .whole_ns = whole_ns,
+				  .mark_ns = mark_ns };
+	struct crit_cpu_ring *ring = ring_here();
+	struct crit_kernel_yields *r;
 
+	if (how & IS_OVER) {
+		r = reserve(y.run_number, sizeof(*r));
+		if (!r)
+			return 0;
+		set_yields(r, &y);
+		bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
+	r = open_record(ring, y.run_number, sizeof(*r));
 	if (!r)
 		return 0;
-	set_head(&r->head, CRIT_K_YIELDS, run_number, (__u8)how);
-	r->tid = (__u32)who;
-	r->count = how >> 32;
-	r->running_ns = running_ns;
-	r->runnable_ns = whole_ns - running_ns;
-	r->since_ns = r->head.time_ns - mark_ns;
-	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	set_yields(r, &y);
+	close_record(ring, r, sizeof(*r));
 	return 0;
 }
 
 /* Tells what the thread did up to its last mark, and forgets it. */
 static __always_inline void emit_yields(struct task_struct *task, struct crit_member *member,
-					__u8 flags)
+					__u32 flags)
 {
 	__u64 since_ns = member->yields_ns;
 
 	member->yields_ns = 0;
-	if (flags || member->yield_count)
+	if ((__u8)flags || member->yield_count)
 		emit_yields_of((__u64)member->run_number << 32 | (__u32)task->pid,
 			       (__u64)member->yield_count << 32 | flags, member->yield_running_ns,
 			       member->yield_mark_ns - since_ns, member->yield_mark_ns);
@@ -53,7 +84,8 @@ static __always_inline void emit_yields(struct task_struct *task, struct crit_me
 static __always_inline void end_yields(struct task_struct *task, struct crit_member *member)
 {
 	if (member->yields_ns)
-		emit_yields(task, member, member->flags & CRIT_MF_ON_CPU ? CRIT_KF_RUNNING : 0);
+		emit_yields(task, member,
+			    IS_OVER | (member->flags & CRIT_MF_ON_CPU ? CRIT_KF_RUNNING : 0));
 }
 
 /* One stamp for both threads of a switch, taken when the first needs it. */

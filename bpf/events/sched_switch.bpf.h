@@ -45,7 +45,7 @@ static __always_inline void leave_cpu(struct change *c)
 			c->out_flags |= begin_wait(member, bpf_get_smp_processor_id());
 	}
 	member->flags &= ~CRIT_MF_ON_CPU; /* last: from here on others may write them */
-	if (c->watched->waiting || c->watched_run != NO_RUN)
+	if (is_watched(c->watched) || c->watched_run != NO_RUN)
 		how.can_fold = 0;
 	FORGET(how.can_fold);
 	c->is_out_told = !yields_out(c->prev, member, &how, &c->now_ns);
@@ -59,6 +59,7 @@ SEC("tp_btf/sched_switch")
 int on_sched_switch(__u64 *ctx)
 {
 	struct change c = { .prev = (void *)ctx[1], .next = (void *)ctx[2] };
+	struct crit_cpu_ring *ring;
 
 	c.prev_mm = c.prev->mm;
 	c.in = look_up_member(c.next);
@@ -68,9 +69,16 @@ int on_sched_switch(__u64 *ctx)
 	if (c.out && (c.out->flags & FIRST_SIGHT) && !admit(c.prev, c.out, 1))
 		c.out = NULL;
 	c.watched = watched_cpu_of(bpf_get_smp_processor_id());
-	if (!c.in && !c.out && !c.watched->waiting)
+	if (!c.in) {
+		barrier(); /* or the compiler makes one number of two pointers, to test it once */
+		if (!c.out && !is_watched(c.watched))
+			return 0;
+	}
+	ring = ring_here();
+	if (!ring)
 		return 0;
-	c.watched_run = c.watched->waiting ? c.watched->run_number : NO_RUN;
+	begin_telling(ring);
+	c.watched_run = is_watched(c.watched) ? c.watched->run_number : NO_RUN;
 	if (c.in) {
 		c.in_flags = c.in->flags;
 		end_wait(c.in);
@@ -82,11 +90,12 @@ int on_sched_switch(__u64 *ctx)
 		leave_cpu(&c);
 	}
 	if (c.in)
-		c.is_in_told = !yields_in(c.next, c.in,
-					  c.watched->waiting || c.watched_run != NO_RUN, &c.now_ns);
+		c.is_in_told = !yields_in(
+			c.next, c.in, is_watched(c.watched) || c.watched_run != NO_RUN, &c.now_ns);
 	FORGET(c.is_out_active);
 	FORGET(c.is_in_told);
 	tell(&c);
+	end_telling(ring);
 	/* late: the verifier goes twice through what follows */
 	note_active(c.out, c.is_out_active ? 0 : c.out_state);
 	note_active(c.in, 0); /* its wakeup may be hidden */

@@ -28,6 +28,15 @@ void crit_batch_init(struct crit_batch *batch, uint16_t kind, uint32_t source);
  */
 void *crit_batch_room(struct crit_batch *batch, size_t bytes, uint64_t now_ns);
 
+/* Bytes that fit where the last room is. */
+static inline size_t crit_batch_left(const struct crit_batch *batch)
+{
+	const size_t room = batch->buffer->room_bytes < CRIT_BATCH_BYTES ? batch->buffer->room_bytes
+									 : CRIT_BATCH_BYTES;
+
+	return room - batch->buffer->head.length;
+}
+
 /* Counts what was put into the room: so many records, of bytes in all, with their stamps. */
 static inline void crit_batch_take(struct crit_batch *batch, size_t bytes, uint32_t records,
 				   uint64_t first_ns, uint64_t last_ns)

@@ -27,15 +27,19 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-static uint32_t ring_bytes(uint64_t wanted)
+/* The next power of two. */
+static uint32_t ring_bytes(uint64_t wanted, uint32_t most)
 {
 	uint32_t bytes = 4096;
-	long cpus = libbpf_num_possible_cpus();
 
-	wanted = crit_ring_wanted(wanted, cpus > 0 ? (uint32_t)cpus : 1);
-	while (bytes < wanted && bytes < RING_BYTES_MAX)
+	while (bytes < wanted && bytes < most)
 		bytes <<= 1;
 	return bytes;
+}
+
+static uint32_t cpu_ring_bytes(uint64_t asked, uint32_t cpus)
+{
+	return asked ? ring_bytes(asked / cpus, CRIT_CPU_RING_BYTES) : CRIT_CPU_RING_BYTES;
 }
 
 static bool can_open_pidfd_of_thread(void)
@@ -58,6 +62,7 @@ static void configure(struct crit_kernel_settings *ret_settings, struct crit_ker
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	const int possible_cpus = libbpf_num_possible_cpus();
+	const uint32_t slot_count = possible_cpus > 0 ? (uint32_t)possible_cpus : 1;
 	bool is_enrolling;
 
 	kernel->has_task_storage = !options->is_storage_refused &&
@@ -70,11 +75,27 @@ static void configure(struct crit_kernel_settings *ret_settings, struct crit_ker
 								     BPF_FUNC_task_pt_regs,
 								     NULL) > 0,
 		.rodata.cpu_count = cpus > 0 && cpus < UINT16_MAX ? (uint32_t)cpus : UINT16_MAX,
-		.rodata.slot_count = possible_cpus > 0 ? (uint32_t)possible_cpus : 1,
+		.rodata.slot_count = slot_count,
 		.rodata.served_uid = options->served_uid,
-		.ring_bytes = ring_bytes(options->ring_bytes),
+		.rodata.cpu_ring_bytes = cpu_ring_bytes(options->ring_bytes, slot_count),
+		.ring_bytes = ring_bytes(options->ring_bytes ? options->ring_bytes
+							     : crit_ring_wanted(0, slot_count) / 2,
+					 RING_BYTES_MAX),
 		.registered_count = is_enrolling ? REGISTERED_MAX : 1,
 	};
+}
+
+static int open_rings(struct crit_kernel *kernel, const struct crit_kernel_settings *settings)
+{
+	const struct crit_kernel_rings_maps maps = {
+		.records_fd = kernel->object.records_fd,
+		.cpu_rings_fd = kernel->object.cpu_rings_fd,
+		.record_bytes = settings->ring_bytes,
+		.cpu_ring_bytes = settings->rodata.cpu_ring_bytes,
+		.cpu_count = settings->rodata.slot_count,
+	};
+
+	return crit_kernel_rings_open(&kernel->rings, &maps);
 }
 
 int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_options *options,
@@ -100,9 +121,9 @@ int crit_kernel_open(struct crit_kernel *kernel, const struct crit_source_option
 				     : "a kernel with CONFIG_DEBUG_INFO_BTF");
 		goto fail;
 	}
-	rc = crit_ring_open(&kernel->ring, kernel->object.records_fd, settings.ring_bytes);
+	rc = open_rings(kernel, &settings);
 	if (rc) {
-		crit_err_set(err, rc, "cannot map the kernel's ring: %s", strerror(-rc));
+		crit_err_set(err, rc, "cannot map the kernel's rings: %s", strerror(-rc));
 		goto fail;
 	}
 	rc = crit_kernel_object_attach(&kernel->object);
@@ -118,7 +139,7 @@ fail:
 
 void crit_kernel_close(struct crit_kernel *kernel)
 {
-	crit_ring_close(&kernel->ring);
+	crit_kernel_rings_close(&kernel->rings);
 	crit_kernel_object_close(&kernel->object);
 	memset(kernel, 0, sizeof(*kernel));
 }

@@ -7,14 +7,14 @@
 #include <stdbool.h>
 
 #include "collector/source/kernel_object.h"
-#include "collector/source/ring.h"
+#include "collector/source/kernel_rings.h"
 #include "collector/source/source.h"
 #include "core/abi/abi_member.h"
 #include "core/base/err.h"
 
 struct crit_kernel {
 	struct crit_kernel_object object;
-	struct crit_ring ring;
+	struct crit_kernel_rings rings;
 	uint32_t run_count; /* that have a slot */
 	bool has_had_runs;
 	bool has_task_storage;

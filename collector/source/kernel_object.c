@@ -28,6 +28,7 @@ static int load_light(struct crit_kernel_object *ret_object,
 	light->maps.members_by_tid.max_entries = 1; /* not used */
 	light->maps.registered.max_entries = settings->registered_count;
 	light->maps.records.max_entries = settings->ring_bytes;
+	light->maps.cpu_rings.max_entries = settings->rodata.slot_count;
 	light->maps.active_counts.max_entries = settings->rodata.slot_count;
 	light->maps.stack_slots.max_entries = settings->rodata.slot_count;
 	rc = crit_light__load(light);
@@ -41,6 +42,7 @@ static int load_light(struct crit_kernel_object *ret_object,
 		.members_fd = light->maps.members.map_fd,
 		.registered_fd = light->maps.registered.map_fd,
 		.records_fd = light->maps.records.map_fd,
+		.cpu_rings_fd = light->maps.cpu_rings.map_fd,
 		.cpu_clock_fd = light->progs.on_cpu_clock.prog_fd,
 	};
 	return 0;
@@ -55,6 +57,7 @@ static void configure(struct crit_bpf *bpf, const struct crit_kernel_settings *s
 	(void)bpf_map__set_autocreate(bpf->maps.members_by_tid, !has_task_storage);
 	(void)bpf_map__set_max_entries(bpf->maps.registered, settings->registered_count);
 	(void)bpf_map__set_max_entries(bpf->maps.records, settings->ring_bytes);
+	(void)bpf_map__set_max_entries(bpf->maps.cpu_rings, settings->rodata.slot_count);
 	(void)bpf_map__set_max_entries(bpf->maps.active_counts, settings->rodata.slot_count);
 	(void)bpf_map__set_max_entries(bpf->maps.stack_slots, settings->rodata.slot_count);
 }
@@ -82,6 +85,7 @@ static int load_by_libbpf(struct crit_kernel_object *ret_object,
 						  : bpf->maps.members_by_tid),
 		.registered_fd = bpf_map__fd(bpf->maps.registered),
 		.records_fd = bpf_map__fd(bpf->maps.records),
+		.cpu_rings_fd = bpf_map__fd(bpf->maps.cpu_rings),
 		.cpu_clock_fd = has_sampling ? bpf_program__fd(bpf->progs.on_cpu_clock) : -1,
 	};
 	return 0;

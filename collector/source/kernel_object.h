@@ -16,6 +16,7 @@ struct crit_kernel_object {
 	int members_fd;
 	int registered_fd;
 	int records_fd;
+	int cpu_rings_fd;
 	int cpu_clock_fd; /* the program of the sampling clock; -1: the kernel refuses it */
 };
 

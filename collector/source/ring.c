@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define RELEASE_BYTES (64u << 10)
+
 int crit_ring_open(struct crit_ring *ring, int map_fd, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -28,6 +30,8 @@ int crit_ring_open(struct crit_ring *ring, int map_fd, size_t bytes)
 	ring->data = (const uint8_t *)producer + page;
 	ring->bytes = bytes;
 	ring->position = *ring->consumer_pos;
+	ring->released = ring->position;
+	ring->end = ring->position;
 	return 0;
 }
 
@@ -42,11 +46,19 @@ void crit_ring_close(struct crit_ring *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
-const void *crit_ring_next(struct crit_ring *ring, size_t *ret_bytes)
+void crit_ring_look(struct crit_ring *ring)
 {
-	unsigned long end = __atomic_load_n(ring->producer_pos, __ATOMIC_ACQUIRE);
+	ring->end = __atomic_load_n(ring->producer_pos, __ATOMIC_ACQUIRE);
+}
 
-	while (ring->position < end) {
+static size_t room_of(size_t bytes)
+{
+	return (bytes + BPF_RINGBUF_HDR_SZ + 7) & ~(size_t)7;
+}
+
+const void *crit_ring_peek(struct crit_ring *ring, size_t *ret_bytes)
+{
+	while (ring->position < ring->end) {
 		const uint8_t *at = ring->data + (ring->position & (ring->bytes - 1));
 		uint32_t head =
 			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
@@ -54,16 +66,30 @@ const void *crit_ring_next(struct crit_ring *ring, size_t *ret_bytes)
 
 		if (head & BPF_RINGBUF_BUSY_BIT)
 			return NULL;
-		ring->position += (bytes + BPF_RINGBUF_HDR_SZ + 7) & ~7ul;
-		if (head & BPF_RINGBUF_DISCARD_BIT)
-			continue;
-		*ret_bytes = bytes;
-		return at + BPF_RINGBUF_HDR_SZ;
+		if (!(head & BPF_RINGBUF_DISCARD_BIT)) {
+			*ret_bytes = bytes;
+			return at + BPF_RINGBUF_HDR_SZ;
+		}
+		ring->position += room_of(bytes);
 	}
 	return NULL;
 }
 
+static void give_back(struct crit_ring *ring)
+{
+	ring->released = ring->position;
+	__atomic_store_n(ring->consumer_pos, ring->position, __ATOMIC_RELEASE);
+}
+
+void crit_ring_advance(struct crit_ring *ring, size_t bytes)
+{
+	if (ring->position - ring->released >= RELEASE_BYTES)
+		give_back(ring); /* not this one yet */
+	ring->position += room_of(bytes);
+}
+
 void crit_ring_release(struct crit_ring *ring)
 {
-	__atomic_store_n(ring->consumer_pos, ring->position, __ATOMIC_RELEASE);
+	if (ring->position != ring->released)
+		give_back(ring);
 }

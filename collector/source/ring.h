@@ -11,7 +11,9 @@ struct crit_ring {
 	const unsigned long *producer_pos; /* page 1, then the data twice in a row */
 	const uint8_t *data;
 	size_t bytes; /* of the data, a power of two */
-	unsigned long position; /* read so far; published by crit_ring_release */
+	unsigned long position; /* passed over so far */
+	unsigned long released; /* of that, what the kernel has back */
+	unsigned long end; /* at the last look */
 };
 
 /* Bytes of all rings of a kernel half, BPF or perf: as asked, else 1 MiB per CPU, 8 MiB or more. */
@@ -27,13 +29,19 @@ int crit_ring_open(struct crit_ring *ring, int map_fd, size_t bytes);
 
 void crit_ring_close(struct crit_ring *ring);
 
-/*
- * Next committed record, or NULL when there is none yet.  Ownership: borrowed until
- * crit_ring_release.  Threads: one consumer.
- */
-const void *crit_ring_next(struct crit_ring *ring, size_t *ret_bytes);
+/* Finds out what is there: until the next look, no more is. */
+void crit_ring_look(struct crit_ring *ring);
 
-/* Gives everything read so far back to the kernel. */
+/*
+ * The next committed record, or NULL when there is none yet.  Ownership: borrowed until another one
+ * is passed over, or all are released.  Threads: one consumer.
+ */
+const void *crit_ring_peek(struct crit_ring *ring, size_t *ret_bytes);
+
+/* Passes over the record that was peeked at, of bytes. */
+void crit_ring_advance(struct crit_ring *ring, size_t bytes);
+
+/* Gives everything passed over back to the kernel. */
 void crit_ring_release(struct crit_ring *ring);
 
 #endif

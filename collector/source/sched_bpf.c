@@ -14,8 +14,6 @@
 #include "core/abi/abi_socket.h"
 #include "core/base/clock.h"
 
-#define RELEASE_EVERY 1024u /* records between two updates of the ring's read position */
-#define MUCH_SHARE 8 /* of the ring, at once */
 #define OUTSIDE_MAX 65536u
 #define PASSES 3 /* over /proc/PID/task: threads may be born meanwhile, by threads not yet in */
 
@@ -198,7 +196,7 @@ static void add_outside(struct sched_bpf *source, uint32_t tgid, uint32_t tid)
 static void learn(struct sched_bpf *source, struct crit_run *run,
 		  const struct crit_kernel_head *record, uint64_t time_ns)
 {
-	if (run && record->kind <= CRIT_K_ENROL)
+	if (run)
 		source->context.on_life(source->context.user, run, record, time_ns);
 	if (record->kind == CRIT_K_ENROL) {
 		const struct crit_kernel_enrol *enrol = (const void *)record;
@@ -214,46 +212,48 @@ static void learn(struct sched_bpf *source, struct crit_run *run,
 	}
 }
 
-/* Stacks go to who unwinds them, never into the recording. */
-static void put(struct crit_run *run, const struct crit_kernel_head *record, size_t bytes,
-		uint64_t time_ns, uint64_t now_ns)
+static struct crit_run *run_of(const struct sched_bpf *source,
+			       const struct crit_kernel_head *record)
 {
-	if (record->kind != CRIT_K_STACK)
-		crit_kernel_stream_put(run, record, bytes, time_ns, now_ns);
-	else if (run->stacks)
-		crit_stack_ring_put_copy(run->stacks, (const void *)record, time_ns);
+	struct crit_run *run = &source->context.runs[record->run_slot & (CRIT_RUN_SLOTS - 1)];
+
+	return run->state == CRIT_RUN_RECORDING && record->run_slot == (uint16_t)run->number ? run
+											     : NULL;
+}
+
+/* Stacks go to who unwinds them, never into the recording.  Returns true if it is one of life. */
+static bool take(struct sched_bpf *source, const struct crit_kernel_next *next, uint64_t now_ns)
+{
+	const struct crit_kernel_head *record = next->shared;
+	struct crit_run *run = run_of(source, record);
+
+	if (run && record->kind != CRIT_K_STACK)
+		crit_kernel_stream_put(run, record, next->bytes, next->time_ns, now_ns);
+	else if (run && run->stacks)
+		crit_stack_ring_put_copy(run->stacks, (const void *)record, next->time_ns);
+	if (record->kind < CRIT_K_FORK || record->kind > CRIT_K_ENROL)
+		return false;
+	learn(source, run, record, next->time_ns);
+	return true;
 }
 
 static bool drain(void *state)
 {
 	struct sched_bpf *source = state;
-	struct crit_ring *ring = &source->kernel.ring;
-	const unsigned long begin = ring->position;
+	struct crit_kernel_rings *rings = &source->kernel.rings;
 	const uint64_t now_ns = crit_now_ns();
-	const struct crit_kernel_head *record;
+	struct crit_kernel_next next;
 	bool has_life = false;
-	uint32_t count = 0;
-	size_t bytes;
 
-	while ((record = crit_ring_next(ring, &bytes))) {
-		struct crit_run *run =
-			&source->context.runs[record->run_slot & (CRIT_RUN_SLOTS - 1)];
-
-		const uint64_t time_ns = crit_clock_bend(record->time_ns);
-
-		if (run->state != CRIT_RUN_RECORDING || record->run_slot != (uint16_t)run->number)
-			run = NULL;
+	crit_kernel_rings_look(rings);
+	while (crit_kernel_rings_next(rings, &next)) {
+		if (next.shared)
+			has_life |= take(source, &next, now_ns);
 		else
-			put(run, record, bytes, time_ns, now_ns);
-		if (record->kind >= CRIT_K_FORK) {
-			learn(source, run, record, time_ns);
-			has_life |= record->kind <= CRIT_K_ENROL;
-		}
-		if (++count % RELEASE_EVERY == 0)
-			crit_ring_release(ring);
+			crit_kernel_stream_copy(run_of(source, next.cursor->front), next.cursor,
+						next.until_ns, now_ns);
 	}
-	crit_ring_release(ring);
-	return has_life || ring->position - begin > ring->bytes / MUCH_SHARE;
+	return crit_kernel_rings_release(rings) || has_life;
 }
 
 static void set_seldom(void *state, bool is_seldom)

@@ -49,10 +49,12 @@ struct crit_member {
 
 struct crit_watched_cpu {
 	__u32 run_number; /* of the members that wait for it */
-	__u32 waiting; /* how many; 0: not watched */
+	__s32 here; /* more began to wait for it than ceased to, by its own doing */
+	__s32 elsewhere; /* by that of all others */
+	__u32 is_left_out; /* one OUTSIDE was, since the last record of this CPU */
 	__u64 since_ns; /* OUTSIDE records are counted since then */
 	__u32 outside_count;
-	__u32 is_left_out; /* one was, since the last record of this CPU */
+	__u32 reserved;
 };
 
 /* Per run slot, written by BPF with atomic adds, read by critd through the mapped .bss. */
@@ -76,7 +78,7 @@ struct crit_run_counters {
 
 #ifndef __VMLINUX_H__
 _Static_assert(sizeof(struct crit_member) == 88, "member");
-_Static_assert(sizeof(struct crit_watched_cpu) == 24, "watched CPU");
+_Static_assert(sizeof(struct crit_watched_cpu) == 32, "watched CPU");
 _Static_assert(sizeof(struct crit_run_counters) == 128, "run counters");
 #endif
 

@@ -21,7 +21,10 @@ static bool is_kernel_able(void)
 static void try_load(bool has_task_storage, bool is_light)
 {
 	const struct crit_kernel_settings settings = {
-		.rodata = { .has_task_storage = has_task_storage, .slot_count = 1, .cpu_count = 1 },
+		.rodata = { .has_task_storage = has_task_storage,
+			    .slot_count = 1,
+			    .cpu_count = 1,
+			    .cpu_ring_bytes = 4096 },
 		.ring_bytes = 4096,
 		.registered_count = 1,
 	};
