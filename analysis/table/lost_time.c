@@ -152,37 +152,61 @@ static void find_crowded(const struct crit_results *results, const struct crowd 
 	lost->floor_s = all_cpus > 0 ? work_s / all_cpus : 0;
 }
 
-/* Who had the CPUs that threads wanted: in recordings that tell, not the run's own threads. */
+struct takers { /* of CPUs that app threads wanted; ns */
+	double own, foreign, idle, all;
+};
+
+static struct takers sum_takers(const struct crit_results *results)
+{
+	struct takers takers = { 0 };
+
+	for (size_t i = 0; i < results->preemptor_count; i++) {
+		const struct crit_preemptor_row *row = &results->preemptors[i];
+		const double lost_ns = (double)row->lost_ns;
+
+		if (results->threads[row->thread].role != CRIT_THREAD_APP)
+			continue;
+		takers.all += lost_ns;
+		if (row->kind == CRIT_PREEMPTOR_MEMBER)
+			takers.own += lost_ns;
+		else if (row->kind == CRIT_PREEMPTOR_STRANGER || row->kind == CRIT_PREEMPTOR_HIDDEN)
+			takers.foreign += lost_ns;
+		else if (row->kind == CRIT_PREEMPTOR_IDLE)
+			takers.idle += lost_ns;
+	}
+	return takers;
+}
+
+/*
+ * Who had the CPUs that threads wanted: in recordings that tell, not the run's own threads, and not
+ * nobody, as where a limit holds a run up, or a CPU that sleeps takes its time to wake.
+ */
 static void find_foreign(const struct crit_results *results, const struct crit_lost_units *units,
 			 struct crit_lost_time *lost)
 {
 	const bool is_short = units->runnable >
 			      FOREIGN_RUNNABLE_RATIO * units->capacity * (double)results->window_ns;
-	double own = 0, foreign = 0, in_teams = 0;
+	const struct takers takers = sum_takers(results);
+	const bool is_told = takers.own + takers.foreign > 0;
+	double in_teams = 0;
 	struct crit_usage usage;
 
-	for (size_t i = 0; i < results->preemptor_count; i++) {
-		const struct crit_preemptor_row *row = &results->preemptors[i];
-
-		if (results->threads[row->thread].role != CRIT_THREAD_APP)
-			continue;
-		if (row->kind == CRIT_PREEMPTOR_MEMBER)
-			own += (double)row->lost_ns;
-		if (row->kind == CRIT_PREEMPTOR_STRANGER || row->kind == CRIT_PREEMPTOR_HIDDEN)
-			foreign += (double)row->lost_ns;
-	}
 	lost->lacks_cpus = is_short && lost->threads_per_cpu > 0 &&
-			   lost->threads_per_cpu < CROWDED_RATIO;
-	lost->has_foreign_load = own + foreign > 0 ? is_short && foreign >= own : lost->lacks_cpus;
-	lost->foreign_s = 1e-9 * (own + foreign > 0 ? crit_smaller(foreign, units->runnable)
-						    : units->runnable);
+			   lost->threads_per_cpu < CROWDED_RATIO &&
+			   takers.idle <= takers.all - takers.idle;
+	lost->has_foreign_load = is_told ? is_short && takers.foreign >= takers.own &&
+						   takers.foreign >=
+							   takers.all - takers.own - takers.foreign
+					 : lost->lacks_cpus;
+	lost->foreign_s =
+		1e-9 * (is_told ? crit_smaller(takers.foreign, units->runnable) : units->runnable);
 	for (size_t i = 0; i < units->count; i++) {
-		if (!units->rows[i].busiest)
+		if (!units->rows[i].teller)
 			continue;
-		crit_usage_of(&units->rows[i].busiest->cells, &usage);
+		crit_usage_of(&units->rows[i].teller->cells, &usage);
 		in_teams += (double)usage.omp_wait_ns;
 	}
-	lost->own_s = 1e-9 * (in_teams + (own + foreign > 0 ? own : units->runnable));
+	lost->own_s = 1e-9 * (in_teams + (is_told ? takers.own : units->runnable));
 }
 
 /* The units' waiting that short CPUs explain: while nobody is active [0], while somebody is [1]. */
@@ -311,8 +335,11 @@ static void divide(const struct crit_results *results, const struct crit_lost_un
 	lost->useful_s = units->useful * per_unit;
 	lost->runnable_s = units->runnable * per_unit;
 	lost->loss_s[CRIT_LOSS_CPUS] = cpus * per_unit;
-	lost->is_short = results->has_ranks || lost->own_s >= SHORT_RATIO * units->capacity *
-								      lost->loss_s[CRIT_LOSS_CPUS];
+	lost->is_short = results->has_ranks ||
+			 lost->own_s >=
+				 SHORT_RATIO * units->capacity * lost->loss_s[CRIT_LOSS_CPUS] ||
+			 (lost->threads_per_cpu >= CROWDED_RATIO &&
+			  lost->runnable_s >= SHORT_RATIO * lost->loss_s[CRIT_LOSS_CPUS]);
 	lost->loss_s[CRIT_LOSS_IMBALANCE] = (balance + extra) * per_unit;
 	lost->loss_s[CRIT_LOSS_ALL_WAITING] = left[0] * per_unit;
 	lost->loss_s[CRIT_LOSS_BLOCKED] =

@@ -3,6 +3,7 @@
 #include "analysis/table/lost_units.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -63,7 +64,7 @@ static double unknown_of(const struct crit_cells *cells)
 
 void crit_lost_unit_split_idle(struct crit_lost_unit *unit, uint64_t active_ns, uint64_t silent_ns)
 {
-	const struct crit_thread_row *thread = unit->busiest;
+	const struct crit_thread_row *thread = unit->teller;
 	double all, both, told, part[2], limit[2] = { (double)silent_ns, 0 };
 	struct crit_usage usage;
 
@@ -71,7 +72,9 @@ void crit_lost_unit_split_idle(struct crit_lost_unit *unit, uint64_t active_ns, 
 		return;
 	crit_usage_of(&thread->cells, &usage);
 	all = (double)usage.blocked_ns + unknown_of(&thread->cells);
-	both = all - crit_smaller(unit->awaiting, (double)usage.blocked_ns);
+	/* who waits for a thread that works for it, as a pool's, is not blocked */
+	both = all - crit_smaller(fmax(unit->awaiting, unit->active - unit->teller_active),
+				  (double)usage.blocked_ns);
 	if (both <= 0)
 		return;
 	limit[1] = crit_at_least_0((double)active_ns - unit->active);
@@ -100,18 +103,30 @@ static void split_active(struct crit_lost_unit *unit, const struct crit_cells *c
 	unit->library = unit->active * activity.library / sum;
 }
 
+static double in_mpi(const struct crit_cells *cells)
+{
+	return (double)(crit_cells_class(cells, CRIT_CLASS_MPI) +
+			crit_cells_class(cells, CRIT_CLASS_MPI_MAY_WAIT) +
+			crit_cells_class(cells, CRIT_CLASS_MPI_WAIT) +
+			crit_cells_class(cells, CRIT_CLASS_MPI_POLL));
+}
+
+/* Where a rank's thread is in MPI, the rank is: what its others do does not hold up anybody. */
 static void add_thread(struct crit_lost_unit *unit, const struct crit_thread_row *thread,
 		       double active, uint64_t window_ns)
 {
+	const double mpi = in_mpi(&thread->cells);
 	struct crit_usage usage;
 
 	crit_usage_of(&thread->cells, &usage);
 	if (active > LEAST_ACTIVE_RATIO * unit->active && window_ns)
 		unit->threads += (double)(usage.life_ns - usage.setup_ns) / (double)window_ns;
-	if (unit->busiest && unit->busiest_active >= active)
+	if (unit->teller &&
+	    (unit->teller_mpi > mpi || (unit->teller_mpi >= mpi && unit->teller_active >= active)))
 		return;
-	unit->busiest = thread;
-	unit->busiest_active = active;
+	unit->teller = thread;
+	unit->teller_active = active;
+	unit->teller_mpi = mpi;
 }
 
 static double active_in(const struct crit_results *results, const struct crit_cells *cells)
@@ -189,10 +204,10 @@ static double blocked_alone(const struct crit_lost_unit *unit)
 {
 	struct crit_usage usage;
 
-	if (!unit->busiest)
+	if (!unit->teller)
 		return 0;
-	crit_usage_of(&unit->busiest->cells, &usage);
-	return crit_at_least_0((double)usage.blocked_ns - (double)unit->busiest->idle_blocked_ns);
+	crit_usage_of(&unit->teller->cells, &usage);
+	return crit_at_least_0((double)usage.blocked_ns - (double)unit->teller->idle_blocked_ns);
 }
 
 /*

@@ -15,8 +15,8 @@ struct crit_lost_unit { /* a rank, or a thread; times in ns of the window */
 	size_t row;
 	uint32_t node;
 	double threads; /* busy ones, each for the part of the window it lives */
-	const struct crit_thread_row *busiest; /* tells what it does while it is not active */
-	double busiest_active;
+	const struct crit_thread_row *teller; /* tells what it does while it is not active */
+	double teller_active, teller_mpi; /* how long that is active, and in MPI */
 	double work; /* useful CPU time of its threads */
 	double team; /* of a thread: waits in OpenMP for others of its team */
 	double awaiting; /* waits for other threads to end, which is no time of the unit */
@@ -53,9 +53,9 @@ int crit_lost_units_find(const struct crit_results *results, struct crit_lost_un
 bool *crit_lost_units_mark(const struct crit_results *results);
 
 /*
- * What a unit does while it is not active, told by the most active of its threads: blocked or
- * unknown outside MPI and OpenMP, both split by whether others were active.  Of a rank with
- * several threads that is at most the time in which it is not active.
+ * What a unit does while it is not active, told by that of its threads that is in MPI longest, or
+ * else the most active one: blocked or unknown outside MPI and OpenMP, both split by whether others
+ * were active.  Of a rank with several threads that is at most the time in which it is not active.
  * active_ns, silent_ns: of the run.
  */
 void crit_lost_unit_split_idle(struct crit_lost_unit *unit, uint64_t active_ns, uint64_t silent_ns);

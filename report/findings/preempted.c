@@ -59,16 +59,6 @@ static int32_t find_victim(const struct crit_summary *summary, uint64_t *ret_los
 	return victim;
 }
 
-/* Who has a name comes before who has none. */
-static bool is_before(const struct taker *a, const struct taker *b)
-{
-	bool has_name = a->row->kind <= CRIT_PREEMPTOR_STRANGER;
-
-	if (has_name != (b->row->kind <= CRIT_PREEMPTOR_STRANGER))
-		return has_name;
-	return a->lost_ns >= b->lost_ns;
-}
-
 static struct taker find_taker(const struct crit_summary *summary, int32_t victim)
 {
 	const struct crit_results *results = summary->results;
@@ -93,7 +83,7 @@ static struct taker find_taker(const struct crit_summary *summary, int32_t victi
 						0, 0 };
 		takers[at].count += row->count;
 		takers[at].lost_ns += row->lost_ns;
-		if (!most.row || is_before(&takers[at], &most))
+		if (!most.row || takers[at].lost_ns >= most.lost_ns)
 			most = takers[at];
 	}
 	free(takers);
@@ -112,13 +102,35 @@ static const char *name_taker(const struct crit_summary *summary, const struct t
 	return text;
 }
 
+/* "0.400 s of that (98%) by stress (tid 812), 103 times". */
+static void say_taker(const struct crit_summary *summary, const struct taker *taker,
+		      uint64_t lost_ns, char *text, size_t text_bytes)
+{
+	const double part_s = (double)taker->lost_ns * 1e-9;
+	const double percent = 100 * (double)taker->lost_ns / (double)lost_ns;
+	char by[64], times[32] = "";
+
+	if (taker->row->kind == CRIT_PREEMPTOR_IDLE) {
+		(void)snprintf(text, text_bytes,
+			       "%.3f s of that (%.0f%%) while nobody had it: it was held up by a "
+			       "limit, or woken late",
+			       part_s, percent);
+		return;
+	}
+	if (taker->count) /* else the rank waited after wakeups only */
+		(void)snprintf(times, sizeof(times), ", %llu times",
+			       (unsigned long long)taker->count);
+	(void)snprintf(text, text_bytes, "%.3f s of that (%.0f%%) by %s%s", part_s, percent,
+		       name_taker(summary, taker, by, sizeof(by)), times);
+}
+
 void crit_preempted_find(struct crit_summary *summary)
 {
 	const struct crit_results *results = summary->results;
 	uint64_t lost_ns;
 	int32_t victim = find_victim(summary, &lost_ns);
 	struct taker taker;
-	char name[64], by[64], rank[32], times[32] = "";
+	char name[64], by[160], rank[32];
 
 	if (victim < 0 || (double)lost_ns < WORTH_SAYING_RATIO * (double)results->window_ns)
 		return;
@@ -130,13 +142,11 @@ void crit_preempted_find(struct crit_summary *summary)
 			       crit_rank_label(results, victim, rank, sizeof(rank)));
 	else
 		(void)crit_thread_label(results, (size_t)victim, name, sizeof(name));
-	if (taker.count) /* else the rank waited after wakeups only */
-		(void)snprintf(times, sizeof(times), ", %llu times",
-			       (unsigned long long)taker.count);
+	say_taker(summary, &taker, lost_ns, by, sizeof(by));
 	(void)snprintf(summary->preempted_note, sizeof(summary->preempted_note),
-		       "Preempted: %s had work to do for %.3f s while its CPU was taken; %.3f s of "
-		       "that (%.0f%%) by %s%s.",
-		       name, (double)lost_ns * 1e-9, (double)taker.lost_ns * 1e-9,
-		       100 * (double)taker.lost_ns / (double)lost_ns,
-		       name_taker(summary, &taker, by, sizeof(by)), times);
+		       "Preempted: %s had work to do for %.3f s %s; %s.", name,
+		       (double)lost_ns * 1e-9,
+		       taker.row->kind == CRIT_PREEMPTOR_IDLE ? "without a CPU"
+							      : "while its CPU was taken",
+		       by);
 }

@@ -21,12 +21,10 @@
 #define GAIN_WORTH_SAYING_RATIO 0.01
 #define LEAST_WINDOW_S 0.2
 #define MOST_LOST_RATIO 0.2
+#define LEAST_OF_MOST 0.2 /* of the largest loss: no other one is the finding */
 #define UNEVEN_BALANCE_RATIO 0.95
-#define BUSY_RATIO 0.01 /* of the window: threads that do less are no reason */
+#define SINGLE_RATIO 0.5 /* of all active time */
 #define SERIAL_RATIO 0.5 /* of imbalance, which a serial part explains then */
-#define BLOCKED_CALLS_MAX 32
-#define BLOCKED_CALLS_SAID 3
-#define LEAST_BLOCKED_SHARE 0.1
 
 static void append(struct crit_summary *summary, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -280,77 +278,18 @@ static void say_all_waiting(struct crit_summary *summary)
 	       crit_call_name(call->call), site[0] ? ", mostly" : "", site);
 }
 
-struct blocked_call {
-	struct crit_wait_row row; /* of which the call alone is known */
-	double ns;
-};
-
-static int compare_blocked(const void *a, const void *b)
-{
-	const struct blocked_call *left = a, *right = b;
-
-	return (left->ns < right->ns) - (left->ns > right->ns);
-}
-
-/* Where the threads that did something were blocked.  Returns how many calls these are. */
-static size_t find_blocked(const struct crit_results *results,
-			   struct blocked_call calls[BLOCKED_CALLS_MAX], double *ret_all_ns)
-{
-	size_t count = 0;
-
-	*ret_all_ns = 0;
-	for (size_t i = 0; i < results->blocks.cell_count; i++) {
-		const struct crit_block_cell *cell = &results->blocks.cells[i];
-		struct crit_usage usage = { 0 };
-		size_t at = 0;
-
-		crit_usage_of(&results->threads[cell->thread].cells, &usage);
-		if ((double)usage.useful_ns < BUSY_RATIO * (double)results->window_ns)
-			continue;
-		while (at < count && (calls[at].row.call.number != cell->call.number ||
-				      calls[at].row.call.is_compat != cell->call.is_compat))
-			at++;
-		if (at == BLOCKED_CALLS_MAX)
-			continue;
-		if (at == count)
-			calls[count++] = (struct blocked_call){ .row = { .call = cell->call } };
-		calls[at].ns += (double)cell->blocked_ns;
-		*ret_all_ns += (double)cell->blocked_ns;
-	}
-	qsort(calls, count, sizeof(*calls), compare_blocked);
-	return count;
-}
-
-/* " (45% in futex, 30% in fdatasync)". */
-static void say_system_calls(struct crit_summary *summary)
-{
-	struct blocked_call calls[BLOCKED_CALLS_MAX] = { 0 };
-	double all_ns;
-	const size_t count = find_blocked(summary->results, calls, &all_ns);
-	size_t said = 0;
-	char name[48];
-
-	for (; said < count && said < BLOCKED_CALLS_SAID; said++) {
-		const double share = calls[said].ns / all_ns;
-
-		if (share < LEAST_BLOCKED_SHARE)
-			break;
-		append(summary, "%s%.0f%% in %s", said ? ", " : " (", 100 * share,
-		       crit_wait_call(&calls[said].row, name, sizeof(name)));
-	}
-	if (said)
-		append(summary, ")");
-}
-
 static void say_blocked(struct crit_summary *summary)
 {
 	double lost_s = summary->lost.loss_s[CRIT_LOSS_BLOCKED];
+	char calls[CRIT_CAUSE_SENTENCE];
 
 	append(summary, "%ss are blocked%s for %.3f s (%.1f%% of the window): I/O, locks or sleep",
 	       unit_name(summary), summary->results->has_ranks ? " outside MPI" : "", lost_s,
 	       percent_of_window(summary, lost_s));
-	if (summary->unit == CRIT_UNIT_THREADS)
-		say_system_calls(summary);
+	if (summary->unit == CRIT_UNIT_THREADS) {
+		crit_verdict_system_calls(summary, calls, sizeof(calls));
+		append(summary, "%s", calls);
+	}
 	if (summary->unit == CRIT_UNIT_THREADS && !summary->lost.named_count)
 		(void)say_cause(summary, "; ");
 }
@@ -406,6 +345,15 @@ static enum crit_loss next_loss(const struct crit_lost_time *lost, unsigned int 
 	return best;
 }
 
+static double most_of_losses(const struct crit_lost_time *lost)
+{
+	double most_s = 0;
+
+	for (int i = 0; i < CRIT_LOSS_UNKNOWN; i++)
+		most_s = fmax(most_s, lost->loss_s[i]);
+	return most_s;
+}
+
 static double sum_of_losses(const struct crit_lost_time *lost)
 {
 	double sum_s = 0;
@@ -413,6 +361,29 @@ static double sum_of_losses(const struct crit_lost_time *lost)
 	for (int i = 0; i < CRIT_LOSS_COUNT; i++)
 		sum_s += lost->loss_s[i];
 	return sum_s;
+}
+
+/* What is lost, where nothing tells whether short CPUs or others are the reason. */
+static void say_unclear(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const double cpus_s = lost->loss_s[CRIT_LOSS_CPUS];
+	const double others_s = lost->loss_s[CRIT_LOSS_IMBALANCE];
+
+	if (cpus_s + others_s >= WORTH_SAYING_RATIO * lost->window_s)
+		append(summary,
+		       "; %ss wait for CPUs for %.3f s and for each other for %.3f s, and which of "
+		       "these makes the other is not known",
+		       unit_name(summary), cpus_s, others_s);
+}
+
+/* Nobody else does much, not even all others together. */
+static bool is_single(const struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const double active_s = lost->useful_s + lost->runnable_s + lost->loss_s[CRIT_LOSS_LIBRARY];
+
+	return lost->unit_count < 2 && lost->units * active_s >= SINGLE_RATIO * summary->cmetric_s;
 }
 
 static void say_even(struct crit_summary *summary)
@@ -423,21 +394,22 @@ static void say_even(struct crit_summary *summary)
 	char name[160];
 
 	summary->verdict = CRIT_VERDICT_EVEN;
-	if (waited_s >= WORTH_SAYING_RATIO * lost->window_s) {
+	if (!is_single(summary)) {
+		append(summary, "no %s stands out: %.1f%% of the window is useful work",
+		       unit_name(summary), percent_of_window(summary, lost->useful_s));
+		say_unclear(summary);
+	} else if (waited_s >= WORTH_SAYING_RATIO * lost->window_s) {
 		crit_verdict_unit_name(summary, lost->most_row, name, sizeof(name));
 		append(summary,
 		       "only %s has much to do; it is active for %.3f s of %.3f s, and others wait "
 		       "%.3f s for it (sum over %ss)",
 		       name, summary->cmetric_s, lost->window_s, waited_s, unit_name(summary));
-	} else if (lost->unit_count < 2)
+	} else {
 		append(summary,
 		       "there is one %s only, so nobody else is held up; it is active for %.3f s "
-		       "of "
-		       "%.3f s",
+		       "of %.3f s",
 		       unit_name(summary), summary->cmetric_s, lost->window_s);
-	else
-		append(summary, "no %s stands out: %.1f%% of the window is useful work",
-		       unit_name(summary), percent_of_window(summary, lost->useful_s));
+	}
 }
 
 /* Ranks are active while one of their threads is: what the others idle is said apart. */
@@ -486,16 +458,18 @@ static unsigned int say_loss(struct crit_summary *summary, enum crit_loss loss)
 static void say_losses(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
+	const enum crit_loss first = next_loss(lost, 0, 0);
 	double least_s = WORTH_SAYING_RATIO * lost->window_s;
 	unsigned int said = 0;
 
 	if (!lost->is_work_known) {
 		summary->verdict = CRIT_VERDICT_CPUS;
 		say_cpus(summary);
-	} else if (sum_of_losses(lost) < least_s || next_loss(lost, 0, 0) == CRIT_LOSS_UNKNOWN) {
+	} else if (sum_of_losses(lost) < least_s || first == CRIT_LOSS_UNKNOWN ||
+		   lost->loss_s[first] < LEAST_OF_MOST * most_of_losses(lost)) {
 		say_even(summary);
 	} else {
-		enum crit_loss first = next_loss(lost, 0, 0), second;
+		enum crit_loss second;
 
 		said = say_loss(summary, first);
 		summary->verdict = said >> CRIT_LOSS_BLOCKED & 1 ? CRIT_VERDICT_BLOCKED

@@ -4,7 +4,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "analysis/table/efficiency.h"
 #include "core/base/array.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
@@ -18,6 +21,10 @@
 #define MOST_WITHOUT_CPU 0.25
 #define HELD_UP_RATIO 0.5 /* of the time without an active rank, which one explains then */
 #define LEAST_HELD_UP_RATIO 0.05 /* of the window */
+#define BUSY_RATIO 0.01 /* of the window: threads that do less are no reason */
+#define BLOCKED_CALLS_MAX 32
+#define BLOCKED_CALLS_SAID 3
+#define LEAST_BLOCKED_SHARE 0.1
 #define THROUGH_OTHERS 0.2 /* said from here on */
 
 struct candidate {
@@ -184,4 +191,67 @@ double crit_verdict_waited(const struct crit_summary *summary, size_t unit_row)
 			cost += row->cost;
 	}
 	return 1e-9 * (double)cost;
+}
+
+struct blocked_call {
+	struct crit_wait_row row; /* of which the call alone is known */
+	double ns;
+};
+
+static int compare_blocked(const void *a, const void *b)
+{
+	const struct blocked_call *left = a, *right = b;
+
+	return (left->ns < right->ns) - (left->ns > right->ns);
+}
+
+/* Where the threads that did something were blocked.  Returns how many calls these are. */
+static size_t find_blocked(const struct crit_results *results,
+			   struct blocked_call calls[BLOCKED_CALLS_MAX], double *ret_all_ns)
+{
+	size_t count = 0;
+
+	*ret_all_ns = 0;
+	for (size_t i = 0; i < results->blocks.cell_count; i++) {
+		const struct crit_block_cell *cell = &results->blocks.cells[i];
+		struct crit_usage usage = { 0 };
+		size_t at = 0;
+
+		crit_usage_of(&results->threads[cell->thread].cells, &usage);
+		if ((double)usage.useful_ns < BUSY_RATIO * (double)results->window_ns)
+			continue;
+		while (at < count && (calls[at].row.call.number != cell->call.number ||
+				      calls[at].row.call.is_compat != cell->call.is_compat))
+			at++;
+		if (at == BLOCKED_CALLS_MAX)
+			continue;
+		if (at == count)
+			calls[count++] = (struct blocked_call){ .row = { .call = cell->call } };
+		calls[at].ns += (double)cell->blocked_ns;
+		*ret_all_ns += (double)cell->blocked_ns;
+	}
+	qsort(calls, count, sizeof(*calls), compare_blocked);
+	return count;
+}
+
+void crit_verdict_system_calls(const struct crit_summary *summary, char *text, size_t text_bytes)
+{
+	struct blocked_call calls[BLOCKED_CALLS_MAX] = { 0 };
+	double all_ns;
+	const size_t count = find_blocked(summary->results, calls, &all_ns);
+	size_t said = 0, used = 0;
+	char name[48];
+
+	text[0] = '\0';
+	for (; said < count && said < BLOCKED_CALLS_SAID; said++) {
+		const double share = calls[said].ns / all_ns;
+
+		if (share < LEAST_BLOCKED_SHARE)
+			break;
+		(void)snprintf(text + used, text_bytes - used, "%s%.0f%% in %s", said ? ", " : " (",
+			       100 * share, crit_wait_call(&calls[said].row, name, sizeof(name)));
+		used = strlen(text);
+	}
+	if (said)
+		(void)snprintf(text + used, text_bytes - used, ")");
 }

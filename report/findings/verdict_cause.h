@@ -30,6 +30,9 @@ void crit_verdict_gone(const struct crit_summary *summary, char *text, size_t te
 void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char *text,
 			  size_t text_bytes);
 
+/* " (45% in futex, 30% in fdatasync)": where threads that did something were blocked; "" unknown. */
+void crit_verdict_system_calls(const struct crit_summary *summary, char *text, size_t text_bytes);
+
 /*
  * How long the others waited for a unit, s: for a rank in calls while it was active; for a thread
  * by who woke whom, directly or through others, 0 where that is not known: who sleeps may well wait

@@ -117,8 +117,104 @@ static void test_gone(void)
 	crit_summary_fini(&summary);
 }
 
+static void fill_pool_thread(size_t index, const struct crit_cells *cells, uint64_t idle_blocked_ms)
+{
+	sample.threads[index] = sample.threads[index % 2];
+	sample.threads[index].cells = *cells;
+	sample.threads[index].idle_blocked_ns = idle_blocked_ms * MS;
+}
+
+/*
+ * Each rank hands its work to a thread of its own, 300 ms and 1200 ms, which its main thread waits
+ * for by a condition variable; then main waits in MPI, and the thread for work.
+ */
+static void test_pools(void)
+{
+	static const uint64_t work_ms[] = { 300, 1200 };
+
+	fill();
+	sample.nodes[0].shortage.waiting_ns = 0;
+	sample.nodes[0].busy_ns = 1500 * MS;
+	sample.results.thread_count = 4;
+	for (size_t i = 0; i < 2; i++) {
+		struct crit_cells main_cells = { 0 }, cells = { 0 };
+
+		main_cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER] = work_ms[i] * MS;
+		main_cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_MPI_WAIT] = (1300 - work_ms[i]) * MS;
+		fill_pool_thread(i, &main_cells, work_ms[i]);
+		cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = work_ms[i] * MS;
+		cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER] = (1300 - work_ms[i]) * MS;
+		fill_pool_thread(i + 2, &cells, 1200 - work_ms[i]);
+		sample.ranks[i].cells = cells;
+		sample.ranks[i].active_ns = work_ms[i] * MS;
+		sample.checks[i].active_ns = 1200 * MS;
+	}
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_IMBALANCE);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_BLOCKED], 0, 1e-9);
+	says("Rank 1 on node1 has 1.6 times the mean work");
+	is_silent_of("blocked");
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/*
+ * Three threads want the CPUs half of the time, of which there are enough.  A part of it the run's
+ * own had them, and who else had is not told.
+ */
+static void test_unclear(void)
+{
+	results_sample_threads(&sample);
+	sample.nodes[0].cpu_count = 4;
+	for (int i = 0; i < 3; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		*cells = (struct crit_cells){ 0 };
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = 1000 * MS;
+		cells->ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_NONE] = 950 * MS;
+		cells->ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 50 * MS;
+		sample.threads[i].idle_blocked_ns = 50 * MS;
+	}
+	sample.preemptors[0] = (struct crit_preemptor_row){ .kind = CRIT_PREEMPTOR_MEMBER,
+							    .by_thread = 1,
+							    .lost_ns = 100 * MS };
+	sample.preemptors[1] = (struct crit_preemptor_row){ .kind = CRIT_PREEMPTOR_OTHERS,
+							    .by_thread = -1,
+							    .lost_ns = 800 * MS };
+	sample.results.preemptor_count = 2;
+	summarise();
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_EVEN);
+	says("No thread stands out: 50.0% of the window is useful work; threads wait for CPUs for "
+	     "0.950 s and for each other for 0.000 s, and which of these makes the other is not "
+	     "known");
+	is_silent_of("locks or sleep"); /* 50 ms of 1000: not what the run is about */
+	crit_summary_fini(&summary);
+}
+
+/* A limit, or a CPU that sleeps: who took the CPU besides, with or without a name, is not it. */
+static void test_nobody_had_it(void)
+{
+	results_sample_hybrid(&sample);
+	sample.preemptors[0] = (struct crit_preemptor_row){ .by_thread = -1,
+							    .kind = CRIT_PREEMPTOR_STRANGER,
+							    .name = "critd",
+							    .count = 10,
+							    .lost_ns = 100 * MS };
+	sample.preemptors[1] = (struct crit_preemptor_row){ .by_thread = -1,
+							    .kind = CRIT_PREEMPTOR_IDLE,
+							    .lost_ns = 300 * MS };
+	sample.results.preemptor_count = 2;
+	summarise();
+	CHECK(strstr(summary.preempted_note, "0.400 s without a CPU; 0.300 s of that (75%) while "
+					     "nobody had it"));
+	crit_summary_fini(&summary);
+}
+
 int main(void)
 {
+	test_nobody_had_it();
+	test_pools();
+	test_unclear();
 	test_blocked_rank();
 	test_idle_sleeper();
 	test_both_blocked();

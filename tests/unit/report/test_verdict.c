@@ -141,6 +141,10 @@ static void test_takers(void)
 	CHECK(!summary.lost.lacks_cpus && summary.lost.has_foreign_load);
 	says("thers had the CPUs for 0.150 s");
 	crit_summary_fini(&summary);
+	fill_takers(0, 20, 20); /* of 100: a limit, or a CPU that sleeps */
+	CHECK(!summary.lost.lacks_cpus && !summary.lost.has_foreign_load);
+	is_silent_of("thers had the CPUs");
+	crit_summary_fini(&summary);
 	fill_takers(0, 600, 0); /* more than the ranks wanted by their own cells */
 	says("thers had the CPUs for 0.500 s");
 	crit_summary_fini(&summary);
