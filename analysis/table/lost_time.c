@@ -154,6 +154,7 @@ static void find_crowded(const struct crit_results *results, const struct crowd 
 
 struct takers { /* of CPUs that app threads wanted; ns */
 	double own, foreign, idle, all;
+	double unknown; /* by whom is not known: too many take turns */
 };
 
 static struct takers sum_takers(const struct crit_results *results)
@@ -173,6 +174,8 @@ static struct takers sum_takers(const struct crit_results *results)
 			takers.foreign += lost_ns;
 		else if (row->kind == CRIT_PREEMPTOR_IDLE)
 			takers.idle += lost_ns;
+		else if (row->kind == CRIT_PREEMPTOR_UNKNOWN)
+			takers.unknown += lost_ns;
 	}
 	return takers;
 }
@@ -188,6 +191,7 @@ static void find_foreign(const struct crit_results *results, const struct crit_l
 			      FOREIGN_RUNNABLE_RATIO * units->capacity * (double)results->window_ns;
 	const struct takers takers = sum_takers(results);
 	const bool is_told = takers.own + takers.foreign > 0;
+	const double foreign = takers.foreign + takers.unknown, others = takers.all - takers.own;
 	double in_teams = 0;
 	struct crit_usage usage;
 
@@ -195,11 +199,11 @@ static void find_foreign(const struct crit_results *results, const struct crit_l
 			   lost->threads_per_cpu < CROWDED_RATIO &&
 			   takers.idle <= takers.all - takers.idle;
 	lost->has_foreign_load = is_told ? is_short && takers.foreign >= takers.own &&
-						   takers.foreign >=
-							   takers.all - takers.own - takers.foreign
+						   2 * foreign >= others
 					 : lost->lacks_cpus;
 	lost->foreign_s =
 		1e-9 * (is_told ? crit_smaller(takers.foreign, units->runnable) : units->runnable);
+	lost->taken_s = 1e-9 * (is_told ? crit_smaller(foreign, units->runnable) : units->runnable);
 	for (size_t i = 0; i < units->count; i++) {
 		if (!units->rows[i].teller)
 			continue;

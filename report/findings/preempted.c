@@ -117,6 +117,11 @@ static void say_taker(const struct crit_summary *summary, const struct taker *ta
 			       part_s, percent);
 		return;
 	}
+	if (taker->row->kind == CRIT_PREEMPTOR_UNKNOWN) {
+		(void)snprintf(text, text_bytes, "by whom is not known for %.3f s of that (%.0f%%)",
+			       part_s, percent);
+		return;
+	}
 	if (taker->count) /* else the rank waited after wakeups only */
 		(void)snprintf(times, sizeof(times), ", %llu times",
 			       (unsigned long long)taker->count);

@@ -83,6 +83,21 @@ static void say_sharers(struct crit_summary *summary)
 		append(summary, "%zu ranks", lost->crowded_threads);
 }
 
+static void say_others(struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+
+	if (lost->taken_s >= 2 * lost->foreign_s)
+		append(summary,
+		       "others had the CPUs for %.3f s at least of %.3f s in which %ss wanted them "
+		       "(sum over %ss)",
+		       lost->foreign_s, lost->taken_s, unit_name(summary), unit_name(summary));
+	else
+		append(summary,
+		       "others had the CPUs for %.3f s in which %ss wanted them (sum over %ss)",
+		       lost->foreign_s, unit_name(summary), unit_name(summary));
+}
+
 /* Several share the CPUs of a node; or others have them. */
 static void say_cpus(struct crit_summary *summary)
 {
@@ -91,9 +106,7 @@ static void say_cpus(struct crit_summary *summary)
 	double lost_s = lost->loss_s[CRIT_LOSS_CPUS], cpus = crit_lost_time_cpus(node);
 
 	if (lost->has_foreign_load) {
-		append(summary,
-		       "others had the CPUs for %.3f s in which %ss wanted them (sum over %ss)",
-		       lost->foreign_s, unit_name(summary), unit_name(summary));
+		say_others(summary);
 		return;
 	}
 	if ((double)lost->crowded_threads <= cpus) {
@@ -163,6 +176,8 @@ static bool say_cause(struct crit_summary *summary, const char *before)
 	crit_verdict_cause(summary, cause, sizeof(cause), &unit_row);
 	if (!cause[0])
 		return false;
+	if (strstr(summary->sentence, cause)) /* of another loss */
+		return true;
 	append(summary, "%s%s", before, cause);
 	say_hot(summary, unit_row);
 	return true;

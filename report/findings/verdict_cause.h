@@ -30,7 +30,7 @@ void crit_verdict_gone(const struct crit_summary *summary, char *text, size_t te
 void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char *text,
 			  size_t text_bytes);
 
-/* " (45% in futex, 30% in fdatasync)": where threads that did something were blocked; "" unknown. */
+/* " (45% in futex, 30% in fdatasync)": where threads that did something were blocked; else "". */
 void crit_verdict_system_calls(const struct crit_summary *summary, char *text, size_t text_bytes);
 
 /*

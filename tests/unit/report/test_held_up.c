@@ -208,6 +208,10 @@ static void test_nobody_had_it(void)
 	CHECK(strstr(summary.preempted_note, "0.400 s without a CPU; 0.300 s of that (75%) while "
 					     "nobody had it"));
 	crit_summary_fini(&summary);
+	sample.preemptors[1].kind = CRIT_PREEMPTOR_UNKNOWN;
+	summarise();
+	CHECK(strstr(summary.preempted_note, "by whom is not known for 0.300 s of that (75%)"));
+	crit_summary_fini(&summary);
 }
 
 int main(void)

@@ -145,6 +145,11 @@ static void test_takers(void)
 	CHECK(!summary.lost.lacks_cpus && !summary.lost.has_foreign_load);
 	is_silent_of("thers had the CPUs");
 	crit_summary_fini(&summary);
+	sample.preemptors[3].kind = CRIT_PREEMPTOR_UNKNOWN;
+	summarise();
+	says("thers had the CPUs for 0.040 s at least of 0.100 s in which ranks wanted them");
+	CHECK(!summary.has_promise);
+	crit_summary_fini(&summary);
 	fill_takers(0, 600, 0); /* more than the ranks wanted by their own cells */
 	says("thers had the CPUs for 0.500 s");
 	crit_summary_fini(&summary);
