@@ -205,17 +205,27 @@ static int open_client(struct crit_client *client, const struct run_options *opt
 	return rc;
 }
 
-/* Before what is preloaded already. */
-static void preload(const char *path)
+/* Sets a variable to two lists, separated by a colon; either may be empty, or NULL. */
+static void set_lists(const char *name, const char *first, const char *second)
 {
-	const char *old = getenv("LD_PRELOAD");
 	crit_autofree char *both = NULL;
 
-	if (asprintf(&both, "%s%s%s", path, old && *old ? ":" : "", old ? old : "") < 0) {
+	if (asprintf(&both, "%s%s%s", first ? first : "",
+		     first && *first && second && *second ? ":" : "", second ? second : "") < 0) {
 		both = NULL;
 		return;
 	}
-	(void)setenv("LD_PRELOAD", both, 1);
+	(void)setenv(name, both, 1);
+}
+
+/*
+ * Before what is preloaded already.  Programs built by GCC with its address sanitizer refuse to run
+ * where anything comes before that, for it might replace what they replace; the shims do not.
+ */
+static void preload(const char *path)
+{
+	set_lists("LD_PRELOAD", path, getenv("LD_PRELOAD"));
+	set_lists("ASAN_OPTIONS", getenv("ASAN_OPTIONS"), "verify_asan_link_order=0");
 }
 
 static void set_preload(void)

@@ -8,6 +8,7 @@
 
 #include "report/tables/labels.h"
 
+#define LEAST_SAID_NS 1000000u
 #define WORTH_SAYING_RATIO 0.02 /* of the window */
 
 struct taker {
@@ -137,7 +138,8 @@ void crit_preempted_find(struct crit_summary *summary)
 	struct taker taker;
 	char name[64], by[160], rank[32];
 
-	if (victim < 0 || (double)lost_ns < WORTH_SAYING_RATIO * (double)results->window_ns)
+	if (victim < 0 || lost_ns < LEAST_SAID_NS ||
+	    (double)lost_ns < WORTH_SAYING_RATIO * (double)results->window_ns)
 		return;
 	taker = find_taker(summary, victim);
 	if (!taker.row)

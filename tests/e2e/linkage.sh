@@ -75,4 +75,17 @@ examine static 1 'MISSING program .* is statically linked: libcrit_pmpi.so canno
 examine "set-user-ID" 1 'MISSING program .* is set-user-ID' "$trial/burn-setuid"
 examine foreign 1 'MISSING program .* is built for another machine' "$trial/burn-foreign"
 examine "no such program" 1 'MISSING program +/nonexistent: No such file' /nonexistent
+
+# A program with GCC's address sanitizer, which wants to be the first library, runs as it does without crit, and with
+# the options that it was given.
+cat >"$trial/sanitized.c" <<END
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) { return printf("%s\n", getenv("ASAN_OPTIONS")) > 0 ? 3 : 4; }
+END
+gcc -fsanitize=address -o "$work/sanitized" "$trial/sanitized.c"
+said=$(ASAN_OPTIONS=detect_leaks=0 CRIT_DIR=$work/sanitized.crit "$crit" run -- "$work/sanitized" 2>"$trial/err")
+status=$?
+[ $status = 3 ] && [ "$said" = detect_leaks=0:verify_asan_link_order=0 ]
+point "address sanitizer" $? "status $status, \"$said\"; $(grep -m1 ASan "$trial/err")"
 trial_end
