@@ -124,6 +124,8 @@ static int take_option(int option, void *user)
 
 	switch (option) {
 	case 'o':
+		if (!*optarg)
+			return crit_syntax_refuse(&syntax, "needs the name of a directory:", "-o");
 		if (!crit_client_copy(options->env.directory, sizeof(options->env.directory),
 				      optarg))
 			return crit_syntax_refuse(&syntax,
@@ -200,8 +202,7 @@ static int open_client(struct crit_client *client, const struct run_options *opt
 	int rc = crit_client_open(client, &client_options, &err);
 
 	if (rc)
-		fprintf(stderr, "crit run: nothing is recorded: %s\n",
-			err.text[0] ? err.text : strerror(-rc));
+		crit_child_say_unrecorded(rc, &err);
 	return rc;
 }
 

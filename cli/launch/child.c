@@ -11,15 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/launch/witness.h"
 #include "core/client/client.h"
 
+#define FILES_LEAST 64u /* for the collector, which has our limit */
 #define STATUS_SIGNAL 128
 
 static const int passed_signals[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
@@ -84,6 +85,17 @@ static void fill_signals(sigset_t *set)
 	(void)sigaddset(set, SIGCHLD);
 }
 
+void crit_child_say_unrecorded(int rc, const struct crit_err *err)
+{
+	struct rlimit limit;
+	const bool has_few_files = getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+				   limit.rlim_cur < FILES_LEAST;
+
+	fprintf(stderr, "crit run: nothing is recorded: %s%s\n",
+		err->text[0] ? err->text : strerror(-rc),
+		has_few_files ? "; too few files may be open here, 64 are needed (ulimit -n)" : "");
+}
+
 static void register_root(const struct crit_child *child)
 {
 	const struct crit_client_options options = {
@@ -105,8 +117,7 @@ static void register_root(const struct crit_child *child)
 	if (!rc)
 		rc = crit_client_register(&client, &member, NULL, &err);
 	if (rc)
-		fprintf(stderr, "crit run: nothing is recorded: %s\n",
-			err.text[0] ? err.text : strerror(-rc));
+		crit_child_say_unrecorded(rc, &err);
 	/* The connection closes by itself at exec: until then it vouches for this process. */
 }
 

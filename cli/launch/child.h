@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "core/base/err.h"
 #include "core/client/client_env.h"
 #include "core/base/linkage.h"
 
@@ -32,6 +33,9 @@ enum crit_linkage crit_child_linkage(char *const *program, const char **ret_name
  * unrecorded.
  */
 int crit_child_run(const struct crit_child *child, int *ret_wait_status);
+
+/* One line on stderr, with the reason. */
+void crit_child_say_unrecorded(int rc, const struct crit_err *err);
 
 /* Ends this process by the signal that ended the child, or answers its exit status. */
 int crit_child_end_like(int wait_status);

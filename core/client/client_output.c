@@ -166,7 +166,9 @@ static int make_directories(char *path)
 	if (errno != EEXIST || lstat(path, &status) < 0)
 		return -errno;
 	/* in another user's directory the results would be theirs to replace */
-	return S_ISDIR(status.st_mode) && status.st_uid == geteuid() ? 0 : -EPERM;
+	if (!S_ISDIR(status.st_mode))
+		return -ENOTDIR;
+	return status.st_uid == geteuid() ? 0 : -EPERM;
 }
 
 static int open_recording(const char *directory, const char *host, int *ret_fd)

@@ -122,6 +122,23 @@ got=$?
 [ "$got" -eq 5 ] && [ "$(wc -l <"$trial/none.err")" -eq 1 ] && [ ! -e "$trial/none" ]
 point "no critd: runs all the same" $? "status $got: $(cat "$trial/none.err")"
 
+# So does one that cannot have its files, and the line says why.
+# without WHY NAME COMMAND...: COMMAND runs a program that exits with 5 under crit run
+without() {
+	local why=$1 name=$2 got
+	shift 2
+	"$@" 2>"$trial/none.err"
+	got=$?
+	[ "$got" -eq 5 ] && [ "$(wc -l <"$trial/none.err")" -eq 1 ] &&
+		grep -q "nothing is recorded: .*$why" "$trial/none.err"
+	point "$name: runs all the same" $? "status $got: $(cat "$trial/none.err")"
+}
+touch "$trial/file"
+without ': Not a directory' "a file for a directory" "$crit" run -o "$trial/file" -- sh -c 'exit 5'
+for files in 8 12; do
+	without 'too few files may be open here' "$files files" \
+		bash -c "ulimit -n $files; exec \"\$@\"" - "$crit" run -o "$trial/few" -- sh -c 'exit 5'
+done
 for wrong in "" --nothing "--level=x true" "--omp=gnu true" "-p 0" "-p 1 true" "--active=x true"; do
 	# shellcheck disable=SC2086
 	"$crit" run $wrong >/dev/null 2>"$trial/usage.err"
@@ -129,4 +146,8 @@ for wrong in "" --nothing "--level=x true" "--omp=gnu true" "-p 0" "-p 1 true" "
 	[ "$got" -eq 2 ]
 	point "usage: crit run $wrong" $? "status $got"
 done
+"$crit" run -o "" -- true 2>"$trial/usage.err"
+got=$?
+[ "$got" -eq 2 ]
+point "usage: crit run -o ''" $? "status $got: $(cat "$trial/usage.err")"
 trial_end
