@@ -34,25 +34,29 @@ struct {
 	__type(value, struct cpu_counts);
 } active_counts SEC(".maps");
 
-static __always_inline void set_active(struct crit_member *member, __u32 is_active)
+VERIFIED_ONCE int add_active(__u32 run_number, __s32 change)
 {
+	const __u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_counts *counts = bpf_map_lookup_elem(&active_counts, &cpu);
 	struct active_count *count;
-	struct cpu_counts *counts;
-	__u32 cpu;
 
-	if (member->is_active == is_active)
-		return;
-	cpu = bpf_get_smp_processor_id();
-	counts = bpf_map_lookup_elem(&active_counts, &cpu);
 	if (!counts)
-		return;
-	member->is_active = (__u16)is_active;
-	count = &counts->of_run[member->run_number & (CRIT_RUN_SLOTS - 1)];
-	if (count->run_number != member->run_number) {
-		count->run_number = member->run_number;
+		return 0;
+	count = &counts->of_run[run_number & (CRIT_RUN_SLOTS - 1)];
+	if (count->run_number != run_number) {
+		count->run_number = run_number;
 		count->change = 0;
 	}
-	count->change += is_active ? 1 : -1;
+	count->change += change;
+	return 0;
+}
+
+static __always_inline void set_active(struct crit_member *member, __u32 is_active)
+{
+	if (member->is_active == is_active)
+		return;
+	member->is_active = (__u16)is_active;
+	add_active(member->run_number, is_active ? 1 : -1);
 }
 
 /* A thread leaves its CPU in this state, or has it (0).  NULL: it is no member. */

@@ -33,10 +33,20 @@ static __always_inline struct crit_cpu_ring *ring_here(void)
 	return bpf_map_lookup_elem(&cpu_rings, &cpu);
 }
 
-/* What is stamped between these two is told. */
-static __always_inline void begin_telling(struct crit_cpu_ring *ring)
+/*
+ * What is stamped from here to end_telling is told, so critd waits for it.  Answers the ring; NULL,
+ * and one more is lost: an interrupt came in between in spite of all.
+ */
+static __always_inline struct crit_cpu_ring *begin_telling(__u32 run_number)
 {
+	struct crit_cpu_ring *ring = ring_here();
+
+	if (!ring || ring->is_telling) {
+		count_lost(run_number);
+		return NULL;
+	}
 	*(volatile __u32 *)&ring->is_telling = 1;
+	return ring;
 }
 
 static __always_inline void end_telling(struct crit_cpu_ring *ring)
@@ -44,19 +54,12 @@ static __always_inline void end_telling(struct crit_cpu_ring *ring)
 	*(volatile __u32 *)&ring->is_telling = 0;
 }
 
-/*
- * Room for a record, or NULL, and one more is lost: the ring is full.  What is stamped after this,
- * and before close_record, critd waits for.  It is open already where an interrupt came in between
- * in spite of all, and finds that it is told of nowhere.
- */
+/* Room for a record, while something is told; NULL, and one more is lost: the ring is full. */
 static __always_inline void *open_record(struct crit_cpu_ring *ring, __u32 run_number, __u32 bytes)
 {
-	if (ring && !ring->is_open && ring->end + bytes - ring->begin <= cpu_ring_bytes) {
-		ring->is_open = 1;
-		barrier();
+	if (ring && ring->end + bytes - ring->begin <= cpu_ring_bytes)
 		return ring->bytes + (ring->end & (cpu_ring_bytes - 8));
-	}
-	__sync_fetch_and_add(&counters_of(run_number)->lost, 1);
+	count_lost(run_number);
 	return NULL;
 }
 
@@ -77,7 +80,6 @@ static __always_inline void close_record(struct crit_cpu_ring *ring, void *recor
 {
 	((struct crit_kernel_head *)record)->kind |= (__u16)CRIT_CPU_RING_SIZE(bytes);
 	advance(ring, bytes);
-	ring->is_open = 0;
 }
 
 #endif

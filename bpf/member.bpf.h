@@ -51,6 +51,11 @@ static __always_inline struct crit_run_counters *counters_of(__u32 run_number)
 	return &run_counters[run_number & (CRIT_RUN_SLOTS - 1)];
 }
 
+static __always_inline void count_lost(__u32 run_number)
+{
+	__sync_fetch_and_add(&counters_of(run_number)->lost, 1);
+}
+
 static __always_inline void note_tid(__u32 tid)
 {
 	member_tids[tid & (CRIT_MEMBER_TIDS - 1)] = 1;

@@ -45,7 +45,7 @@ static __always_inline void *reserve(__u32 run_number, __u64 size)
 	if (!record)
 		record = bpf_ringbuf_reserve(&records, size, 0);
 	if (!record)
-		__sync_fetch_and_add(&counters_of(run_number)->lost, 1);
+		count_lost(run_number);
 	return record;
 }
 

@@ -86,11 +86,14 @@ int on_cpu_clock(__u64 *ctx)
 /* Copies the stack of current, which blocks with its own memory; keep: its probability. */
 VERIFIED_ONCE int emit_capture(__u32 run_number, __u16 keep, __u64 tag, __u64 time_ns)
 {
-	struct mm_struct *mm = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), mm);
 	struct crit_kernel_sample *r;
 	struct user_registers user;
+	struct mm_struct *mm;
 	__u32 request;
 
+	if (has_enough_blocks(run_number, time_ns))
+		return 0;
+	mm = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), mm);
 	read_saved(&user);
 	request = take_stack(run_number, mm, &user, 1);
 	if (!request)

@@ -95,6 +95,18 @@ static __always_inline __u32 put_stack(struct stack_slot *slot, __u32 cpu)
 	return slot->stack.request;
 }
 
+/* The number of copies of blocks is used up; what time there is, is asked for later. */
+static __always_inline __u32 has_enough_blocks(__u32 run_number, __u64 now_ns)
+{
+	const __u32 cpu = bpf_get_smp_processor_id();
+	const struct stack_slot *slot = bpf_map_lookup_elem(&stack_slots, &cpu);
+
+	if (!slot || slot->credit.block_ns <= now_ns)
+		return 0;
+	__sync_fetch_and_add(&counters_of(run_number)->stacks_refused, 1);
+	return 1;
+}
+
 /*
  * Copies the stack of current, if its run wants that.  mm: the memory that was verified, unless it
  * is closed to its owner now: who takes other credentials, or asks for that by prctl(2), closes it.

@@ -14,6 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/member.bpf.h"
+#include "bpf/record.bpf.h"
 #include "core/abi/abi_kernel.h"
 
 #define NO_CPU (~0u)
@@ -86,22 +87,39 @@ static __always_inline bool is_alive(__u32 run_number)
 	return counters_of(run_number)->run_number == run_number;
 }
 
-/* The member waits for this CPU from now on.  Returns WATCHED, or 0 where another run has it. */
-static __always_inline __u8 begin_wait(struct crit_member *member, __u32 cpu)
+/* One more member of the run waits for this CPU; 0 where another run has it. */
+VERIFIED_ONCE int add_waiter(__u32 cpu, __u32 run_number)
 {
 	struct crit_watched_cpu *watched = watched_cpu_of(cpu);
 	__u32 other = watched->run_number;
 
 	if (cpu >= CRIT_WATCHED_CPUS)
 		return 0;
-	if (is_watched(watched) && other != member->run_number) {
+	if (is_watched(watched) && other != run_number) {
 		if (is_alive(other))
 			return 0;
 		watched->here = 0; /* that run is over */
 		watched->elsewhere = 0;
 	}
-	watched->run_number = member->run_number;
+	watched->run_number = run_number;
 	add_waiting(watched, cpu, 1);
+	return 1;
+}
+
+VERIFIED_ONCE int remove_waiter(__u32 cpu, __u32 run_number)
+{
+	struct crit_watched_cpu *watched = watched_cpu_of(cpu);
+
+	if (is_watched(watched) && is_alive(run_number)) /* else it has been set to 0 */
+		add_waiting(watched, cpu, -1);
+	return 0;
+}
+
+/* The member waits for this CPU from now on.  Returns WATCHED, or 0 where another run has it. */
+static __always_inline __u8 begin_wait(struct crit_member *member, __u32 cpu)
+{
+	if (!add_waiter(cpu, member->run_number))
+		return 0;
 	member->cpu = cpu;
 	member->flags |= CRIT_MF_WAITS;
 	return CRIT_KF_WATCHED;
@@ -110,13 +128,10 @@ static __always_inline __u8 begin_wait(struct crit_member *member, __u32 cpu)
 /* It runs, or is no member any more. */
 static __always_inline void end_wait(struct crit_member *member)
 {
-	struct crit_watched_cpu *watched = watched_cpu_of(member->cpu);
-
 	if (!(member->flags & CRIT_MF_WAITS))
 		return;
 	member->flags &= ~CRIT_MF_WAITS;
-	if (is_watched(watched) && is_alive(member->run_number)) /* else it has been set to 0 */
-		add_waiting(watched, member->cpu, -1);
+	remove_waiter(member->cpu, member->run_number);
 }
 
 #endif

@@ -51,6 +51,8 @@ VERIFIED_ONCE int emit_yields_of(__u64 who, __u64 how, __u64 running_ns, __u64 w
 	struct crit_cpu_ring *ring = ring_here();
 	struct crit_kernel_yields *r;
 
+	if (!y.flags && !y.count)
+		return 0;
 	if (how & IS_OVER) {
 		r = reserve(y.run_number, sizeof(*r));
 		if (!r)
@@ -74,10 +76,9 @@ static __always_inline void emit_yields(struct task_struct *task, struct crit_me
 	__u64 since_ns = member->yields_ns;
 
 	member->yields_ns = 0;
-	if ((__u8)flags || member->yield_count)
-		emit_yields_of((__u64)member->run_number << 32 | (__u32)task->pid,
-			       (__u64)member->yield_count << 32 | flags, member->yield_running_ns,
-			       member->yield_mark_ns - since_ns, member->yield_mark_ns);
+	emit_yields_of((__u64)member->run_number << 32 | (__u32)task->pid,
+		       (__u64)member->yield_count << 32 | flags, member->yield_running_ns,
+		       member->yield_mark_ns - since_ns, member->yield_mark_ns);
 }
 
 /* A member that is on a CPU says something else of itself. */

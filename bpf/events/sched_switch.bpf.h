@@ -74,10 +74,9 @@ int on_sched_switch(__u64 *ctx)
 		if (!c.out && !is_watched(c.watched))
 			return 0;
 	}
-	ring = ring_here();
-	if (!ring)
+	ring = begin_telling(c.watched->run_number);
+	if (!ring) /* but nothing interrupts a switch */
 		return 0;
-	begin_telling(ring);
 	c.watched_run = is_watched(c.watched) ? c.watched->run_number : NO_RUN;
 	if (c.in) {
 		c.in_flags = c.in->flags;

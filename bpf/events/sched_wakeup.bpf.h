@@ -40,18 +40,21 @@ struct waking {
 static __always_inline int wake(struct task_struct *task, struct crit_member *member,
 				const struct waking *how)
 {
-	struct crit_cpu_ring *ring = ring_here();
+	struct crit_cpu_ring *ring;
 	struct crit_kernel_wake *r;
 	__u64 now_ns;
 	__u8 flags;
 
 	if ((member->flags & FIRST_SIGHT) && !admit(task, member, 0))
 		return 0;
-	r = open_record(ring, member->run_number, sizeof(*r));
+	ring = begin_telling(member->run_number);
+	if (!ring)
+		return 0;
 	now_ns = bpf_ktime_get_ns(); /* before others tell of the CPU */
 	flags = want_cpu(task, member);
+	r = open_record(ring, member->run_number, sizeof(*r));
 	if (!r)
-		return 0;
+		goto end;
 	set_head_at(&r->head, how->kind, member->run_number, flags, now_ns);
 	if (flags)
 		r->head.cpu = (__u16)member->cpu;
@@ -59,6 +62,8 @@ static __always_inline int wake(struct task_struct *task, struct crit_member *me
 	r->head.state = how->waker;
 	r->waker_tid = how->waker_tid;
 	close_record(ring, r, sizeof(*r));
+end:
+	end_telling(ring);
 	return 0;
 }
 
@@ -119,24 +124,29 @@ int on_sched_migrate_task(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	__u32 cpu = (__u32)ctx[1];
 	struct crit_member *member = look_up_member(task);
-	struct crit_cpu_ring *ring = ring_here();
+	struct crit_cpu_ring *ring;
 	struct crit_kernel_migrate *r;
 	__u64 now_ns;
 	__u8 flags;
 
 	if (!member || !(member->flags & CRIT_MF_WAITS))
 		return 0;
-	r = open_record(ring, member->run_number, sizeof(*r));
+	ring = begin_telling(member->run_number);
+	if (!ring)
+		return 0;
 	now_ns = bpf_ktime_get_ns(); /* before others tell of the CPU */
 	end_wait(member);
 	flags = begin_wait(member, cpu);
+	r = open_record(ring, member->run_number, sizeof(*r));
 	if (!r)
-		return 0;
+		goto end;
 	set_head_at(&r->head, CRIT_K_MIGRATE, member->run_number, flags, now_ns);
 	r->head.cpu = (__u16)cpu;
 	r->tid = task->pid;
 	r->reserved = 0;
 	close_record(ring, r, sizeof(*r));
+end:
+	end_telling(ring);
 	return 0;
 }
 

@@ -76,8 +76,7 @@ static void sift(struct crit_kernel_rings *rings, uint32_t place)
 
 static bool is_about_to(const struct crit_cpu_ring *ring)
 {
-	return __atomic_load_n(&ring->is_telling, __ATOMIC_ACQUIRE) ||
-	       __atomic_load_n(&ring->is_open, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&ring->is_telling, __ATOMIC_ACQUIRE);
 }
 
 static void wait_for(const struct crit_cpu_ring *ring, uint64_t until_ns)

@@ -23,8 +23,8 @@
 
 struct crit_cpu_ring {
 	__u64 end; /* position behind the last record; BPF writes it */
-	__u32 is_open; /* a record is being made: its stamp may be earlier than what is read now */
-	__u32 is_telling; /* likewise, before that */
+	__u32 is_telling; /* what is being told may have an earlier stamp than what is read now */
+	__u32 reserved;
 	__u64 reserved_0[6];
 	__u64 begin; /* of what critd has not read yet; critd writes it */
 	__u64 reserved_1[7];
