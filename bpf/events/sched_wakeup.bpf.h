@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0-only */
 /*
  * Events sched_waking and sched_wakeup_new, in the context of who wakes a member, and
- * sched_migrate_task, which tells the CPU that it is to have instead.
- *
- * At sched_waking the member may still be on its way to sleep, on another CPU, where
- * on_sched_switch writes its flags.  So nothing is written while these have ON_CPU.
+ * sched_migrate_task, which tells the CPU that it is to have instead.  The member may still be on
+ * its way to sleep, on another CPU: nothing of it is written while its flags have ON_CPU.
  */
 #ifndef CRIT_SCHED_WAKEUP_BPF_H
 #define CRIT_SCHED_WAKEUP_BPF_H
 
 #include "bpf/vmlinux_min.h"
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/admit.bpf.h"
