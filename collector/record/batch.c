@@ -33,7 +33,7 @@ static int grow(struct crit_batch *batch, size_t wanted)
 	return 0;
 }
 
-void *crit_batch_room(struct crit_batch *batch, size_t bytes, uint64_t now_ns)
+void *crit_batch_make_room(struct crit_batch *batch, size_t bytes, uint64_t now_ns)
 {
 	size_t used;
 

@@ -22,11 +22,22 @@ struct crit_batch {
 
 void crit_batch_init(struct crit_batch *batch, uint16_t kind, uint32_t source);
 
+/* As crit_batch_room, where there may be none yet. */
+void *crit_batch_make_room(struct crit_batch *batch, size_t bytes, uint64_t now_ns);
+
 /*
  * Room for bytes more at the batch's end, or NULL when it must be flushed first or memory is short.
  * Range: bytes at most CRIT_BATCH_BYTES, a multiple of 8.  Cost: a compare, but for the first one.
  */
-void *crit_batch_room(struct crit_batch *batch, size_t bytes, uint64_t now_ns);
+static inline void *crit_batch_room(struct crit_batch *batch, size_t bytes, uint64_t now_ns)
+{
+	struct crit_buffer *buffer = batch->buffer;
+	size_t end = buffer ? buffer->head.length + bytes : SIZE_MAX;
+
+	if (end <= CRIT_BATCH_BYTES && end <= buffer->room_bytes)
+		return buffer->payload + buffer->head.length;
+	return crit_batch_make_room(batch, bytes, now_ns);
+}
 
 /* Bytes that fit where the last room is. */
 static inline size_t crit_batch_left(const struct crit_batch *batch)

@@ -26,7 +26,10 @@ void crit_kernel_stream_put(struct crit_run *run, const struct crit_kernel_head 
 		run->kernel.lost++;
 		return;
 	}
-	memcpy(room, record, bytes);
+	if (bytes == sizeof(struct crit_kernel_switch)) /* nearly all */
+		memcpy(room, record, sizeof(struct crit_kernel_switch));
+	else
+		memcpy(room, record, bytes);
 	room->size = (uint16_t)bytes; /* in the ring the run stands there */
 	room->time_ns = time_ns;
 	crit_batch_take(&run->kernel, bytes, 1, time_ns, time_ns);

@@ -344,18 +344,33 @@ static bool is_evident(const struct crit_lost_time *lost, enum crit_loss loss, u
 	       !(said >> CRIT_LOSS_CPUS & 1 || lost->lacks_cpus || lost->has_foreign_load);
 }
 
+/* A loss, with that which is said together with it. */
+static double loss_of(const struct crit_summary *summary, enum crit_loss loss)
+{
+	const double *loss_s = summary->lost.loss_s;
+	const bool is_blocked = loss == CRIT_LOSS_BLOCKED;
+	char why[CRIT_CAUSE_SENTENCE] = "";
+
+	if (loss == CRIT_LOSS_ALL_WAITING || is_blocked)
+		crit_verdict_blocked(summary, is_blocked, why, sizeof(why));
+	return why[0] ? loss_s[CRIT_LOSS_ALL_WAITING] + loss_s[CRIT_LOSS_BLOCKED] : loss_s[loss];
+}
+
 /* The largest loss that is not said yet; CRIT_LOSS_UNKNOWN: none is worth it. */
-static enum crit_loss next_loss(const struct crit_lost_time *lost, unsigned int said,
+static enum crit_loss next_loss(const struct crit_summary *summary, unsigned int said,
 				double least_s)
 {
 	enum crit_loss best = CRIT_LOSS_UNKNOWN;
+	double best_s = 0;
 
 	for (int i = 0; i < CRIT_LOSS_UNKNOWN; i++) {
-		if (said >> i & 1 || lost->loss_s[i] < least_s || lost->loss_s[i] <= 0 ||
-		    !is_evident(lost, (enum crit_loss)i, said))
+		const double loss_s = loss_of(summary, (enum crit_loss)i);
+
+		if (said >> i & 1 || loss_s < least_s || loss_s <= best_s ||
+		    !is_evident(&summary->lost, (enum crit_loss)i, said))
 			continue;
-		if (best == CRIT_LOSS_UNKNOWN || lost->loss_s[i] > lost->loss_s[best])
-			best = (enum crit_loss)i;
+		best_s = loss_s;
+		best = (enum crit_loss)i;
 	}
 	return best;
 }
@@ -473,7 +488,7 @@ static unsigned int say_loss(struct crit_summary *summary, enum crit_loss loss)
 static void say_losses(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
-	const enum crit_loss first = next_loss(lost, 0, 0);
+	const enum crit_loss first = next_loss(summary, 0, 0);
 	double least_s = WORTH_SAYING_RATIO * lost->window_s;
 	unsigned int said = 0;
 
@@ -489,7 +504,7 @@ static void say_losses(struct crit_summary *summary)
 		said = say_loss(summary, first);
 		summary->verdict = said >> CRIT_LOSS_BLOCKED & 1 ? CRIT_VERDICT_BLOCKED
 								 : clauses[first].kind;
-		second = next_loss(lost, said, least_s);
+		second = next_loss(summary, said, least_s);
 		if (second != CRIT_LOSS_UNKNOWN) {
 			append(summary, "; ");
 			said |= say_loss(summary, second);

@@ -48,6 +48,33 @@ static void test_blocked_rank(void)
 	crit_summary_fini(&summary);
 }
 
+/* What rank 1 is blocked and rank 0 waits for it meanwhile is one finding, and the larger one. */
+static void test_blocked_first(void)
+{
+	static const uint64_t run_ms[] = { 900, 400 };
+
+	fill();
+	sample.nodes[0].busy_ns = 1300 * MS;
+	sample.nodes[0].shortage.waiting_ns = 0;
+	for (int i = 0; i < 2; i++) {
+		sample.threads[i].cells = (struct crit_cells){ 0 };
+		sample.threads[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = run_ms[i] * MS;
+		sample.ranks[i].active_ns = run_ms[i] * MS;
+		sample.checks[i].active_ns = 900 * MS;
+	}
+	sample.threads[0].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 400 * MS;
+	sample.threads[1].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 500 * MS;
+	sample.threads[1].cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_USER] = 400 * MS;
+	sample.threads[1].idle_blocked_ns = 0;
+	summarise_ranks();
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_IMBALANCE], 0.25, 1e-9);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_ALL_WAITING], 0.2, 1e-9);
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_BLOCKED], 0.2, 1e-9);
+	says("Rank 1 on node1 is blocked outside MPI for 0.400 s");
+	says("; rank 0 on node1 has 1.4 times the mean work");
+	crit_summary_fini(&summary);
+}
+
 /* A master that next to nothing is asked of, but that sleeps while nobody works: it is a unit. */
 static void test_idle_sleeper(void)
 {
@@ -220,6 +247,7 @@ int main(void)
 	test_pools();
 	test_unclear();
 	test_blocked_rank();
+	test_blocked_first();
 	test_idle_sleeper();
 	test_both_blocked();
 	test_blocked_meanwhile();
