@@ -94,8 +94,8 @@ static void try_draws(void)
 			drawn += crit_capture_is_drawn(now_ns);
 			now_ns += distances[i] + block * 7919u % 21;
 		}
-		CHECK(drawn > 16000 / CRIT_CAPTURE_OTHERS * 0.85);
-		CHECK(drawn < 16000 / CRIT_CAPTURE_OTHERS * 1.15);
+		CHECK_INT_GT(drawn * CRIT_CAPTURE_OTHERS, 16000 * 85 / 100);
+		CHECK_INT_LT(drawn * CRIT_CAPTURE_OTHERS, 16000 * 115 / 100);
 	}
 }
 
