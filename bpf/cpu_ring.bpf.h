@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/member.bpf.h"
+#include "bpf/record.bpf.h"
 #include "core/abi/abi_cpu_ring.h"
 #include "core/abi/abi_kernel.h"
 
@@ -49,9 +50,22 @@ static __always_inline struct crit_cpu_ring *begin_telling(__u32 run_number)
 	return ring;
 }
 
+/* A record of nothing. */
+VERIFIED_ONCE int wake_critd(void)
+{
+	struct crit_kernel_head nothing = { .kind = CRIT_K_NONE };
+
+	return (int)bpf_ringbuf_output(&records, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP);
+}
+
+/* critd looks now and then; where a ring is half full by then it is to look at once. */
 static __always_inline void end_telling(struct crit_cpu_ring *ring)
 {
 	*(volatile __u32 *)&ring->is_telling = 0;
+	if (ring->end - ring->begin <= cpu_ring_bytes / 2 || ring->is_woken)
+		return;
+	ring->is_woken = 1;
+	wake_critd();
 }
 
 /* Room for a record, while something is told; NULL, and one more is lost: the ring is full. */

@@ -15,7 +15,7 @@
 /* Set by critd before load; dead code goes with them. */
 const volatile bool has_task_storage;
 const volatile __u32 served_uid;
-const volatile __u32 slot_count; /* CPUs that there may ever be */
+const volatile __u32 slot_count; /* CPUs that there are, on line or not */
 
 /* Number of keys in `registered`; critd keeps it. */
 volatile __u32 registered_count;

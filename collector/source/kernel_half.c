@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,6 +38,29 @@ static uint32_t ring_bytes(uint64_t wanted, uint32_t most)
 	return bytes;
 }
 
+/*
+ * One more than the number of the last CPU that there is, on line or not.  Kernels may allow for
+ * hundreds, as some virtual machines make them do; what one that is plugged in later does is lost.
+ */
+static uint32_t count_slots(void)
+{
+	const int possible = libbpf_num_possible_cpus();
+	crit_autofclose FILE *in = fopen("/sys/devices/system/cpu/present", "re");
+	crit_autofree char *line = NULL;
+	size_t room = 0, first = 0;
+	uint32_t last = UINT32_MAX;
+
+	if (in && getline(&line, &room, in) > 0) { /* "0-3,8-11" */
+		for (size_t i = 0; line[i]; i++)
+			if (line[i] == '-' || line[i] == ',')
+				first = i + 1;
+		last = (uint32_t)strtoul(line + first, NULL, 10);
+	}
+	if (possible > 0 && last >= (uint32_t)possible)
+		last = (uint32_t)possible - 1;
+	return last == UINT32_MAX ? 1 : last + 1;
+}
+
 static uint32_t cpu_ring_bytes(uint64_t asked, uint32_t cpus)
 {
 	return asked ? ring_bytes(asked / cpus, CRIT_CPU_RING_BYTES) : CRIT_CPU_RING_BYTES;
@@ -61,8 +85,7 @@ static void configure(struct crit_kernel_settings *ret_settings, struct crit_ker
 		      const struct crit_source_options *options)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	const int possible_cpus = libbpf_num_possible_cpus();
-	const uint32_t slot_count = possible_cpus > 0 ? (uint32_t)possible_cpus : 1;
+	const uint32_t slot_count = count_slots();
 	bool is_enrolling;
 
 	kernel->has_task_storage = !options->is_storage_refused &&

@@ -112,6 +112,7 @@ static void release(struct crit_cpu_cursor *cursor)
 {
 	cursor->released = cursor->position;
 	__atomic_store_n(&cursor->ring->begin, cursor->position, __ATOMIC_RELEASE);
+	__atomic_store_n(&cursor->ring->is_woken, 0, __ATOMIC_RELAXED);
 }
 
 /* The caller has moved the oldest cursor. */
@@ -140,13 +141,30 @@ static uint64_t second_ns(const struct crit_kernel_rings *rings)
 	return first_ns;
 }
 
+/* What is being written there may be older than all else.  Returns false if it is for too long. */
+static bool find_shared(struct crit_kernel_rings *rings, struct crit_kernel_next *next)
+{
+	uint64_t until_ns = 0;
+
+	for (;;) {
+		next->shared = crit_ring_peek(&rings->shared, &next->bytes);
+		if (next->shared || !rings->shared.is_busy)
+			return true;
+		if (!until_ns)
+			until_ns = crit_now_ns() + WAIT_NS;
+		else if (crit_now_ns() >= until_ns)
+			return false;
+	}
+}
+
 bool crit_kernel_rings_next(struct crit_kernel_rings *rings, struct crit_kernel_next *ret_next)
 {
 	uint64_t shared_ns = NEVER_NS;
 
 	if (rings->is_top_out)
 		settle_top(rings);
-	ret_next->shared = crit_ring_peek(&rings->shared, &ret_next->bytes);
+	if (!find_shared(rings, ret_next))
+		return false;
 	if (ret_next->shared) {
 		shared_ns = crit_clock_bend(ret_next->shared->time_ns);
 		if (ret_next->shared->kind == CRIT_K_STACK ||

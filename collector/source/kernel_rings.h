@@ -80,7 +80,7 @@ struct crit_kernel_next { /* of what was there, in the order of stamps */
 /*
  * What comes next.  Of equal stamps, and where it is a STACK, the record of the ring of all is
  * first.  A cursor is moved by the caller, over one record at least; a shared record is borrowed
- * until the next call.  Returns false when there is nothing.
+ * until the next call.  Returns false when there is nothing, or one is being written for 1 ms.
  * Cost: the logarithm of the number of CPUs that have some.
  */
 bool crit_kernel_rings_next(struct crit_kernel_rings *rings, struct crit_kernel_next *ret_next);

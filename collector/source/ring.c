@@ -58,13 +58,15 @@ static size_t room_of(size_t bytes)
 
 const void *crit_ring_peek(struct crit_ring *ring, size_t *ret_bytes)
 {
+	ring->is_busy = false;
 	while (ring->position < ring->end) {
 		const uint8_t *at = ring->data + (ring->position & (ring->bytes - 1));
 		uint32_t head =
 			__atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
 		size_t bytes = head & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
-		if (head & BPF_RINGBUF_BUSY_BIT)
+		ring->is_busy = head & BPF_RINGBUF_BUSY_BIT;
+		if (ring->is_busy)
 			return NULL;
 		if (!(head & BPF_RINGBUF_DISCARD_BIT)) {
 			*ret_bytes = bytes;

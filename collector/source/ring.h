@@ -3,8 +3,9 @@
 #ifndef CRIT_COLLECTOR_RING_H
 #define CRIT_COLLECTOR_RING_H
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct crit_ring {
 	unsigned long *consumer_pos; /* page 0, ours to write */
@@ -14,6 +15,7 @@ struct crit_ring {
 	unsigned long position; /* passed over so far */
 	unsigned long released; /* of that, what the kernel has back */
 	unsigned long end; /* at the last look */
+	bool is_busy; /* at the last peek: a record was there, and being written */
 };
 
 /* Bytes of all rings of a kernel half, BPF or perf: as asked, else 1 MiB per CPU, 8 MiB or more. */

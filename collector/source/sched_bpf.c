@@ -227,6 +227,8 @@ static bool take(struct sched_bpf *source, const struct crit_kernel_next *next, 
 	const struct crit_kernel_head *record = next->shared;
 	struct crit_run *run = run_of(source, record);
 
+	if (record->kind == CRIT_K_NONE) /* it has woken us */
+		return false;
 	if (run && record->kind != CRIT_K_STACK)
 		crit_kernel_stream_put(run, record, next->bytes, next->time_ns, now_ns);
 	else if (run && run->stacks)

@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #endif
 
-#define CRIT_CPU_RING_BYTES (2u << 20) /* at most; kernels have no map of values above 4 MiB */
+#define CRIT_CPU_RING_BYTES (1u << 20) /* at most */
 #define CRIT_CPU_RING_RECORD 80u /* no record is larger; a multiple of 16 */
 
 /* Of a record of bytes, in its kind; bytes: a multiple of 8, below 2048. */
@@ -24,7 +24,7 @@
 struct crit_cpu_ring {
 	__u64 end; /* position behind the last record; BPF writes it */
 	__u32 is_telling; /* what is being told may have an earlier stamp than what is read now */
-	__u32 reserved;
+	__u32 is_woken; /* critd is, for half of it is full; critd takes that back */
 	__u64 reserved_0[6];
 	__u64 begin; /* of what critd has not read yet; critd writes it */
 	__u64 reserved_1[7];

@@ -142,7 +142,7 @@ static void run_tiny_ring(void)
 	CHECK_CASE("tiny ring");
 	crit_harness_start(&harness, arguments);
 	member = start_member(&harness, "tiny", 0, 20 * SWITCHES);
-	sleep_ms(600);
+	sleep_ms(100); /* else it is woken before the ring is full */
 	(void)kill(harness.critd, SIGSTOP);
 	sleep_ms(200);
 	(void)kill(harness.critd, SIGCONT);

@@ -85,7 +85,7 @@ static bool put(struct crit_cpu_ring *ring, uint16_t kind, uint16_t run_slot, ui
 }
 
 /* As the kernel lays it out.  Never more than its size in all: the file is not there twice. */
-static void put_shared(uint16_t kind, uint64_t time_ns)
+static uint32_t *put_shared(uint16_t kind, uint64_t time_ns)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned long *position = (void *)(shared + page);
@@ -96,6 +96,7 @@ static void put_shared(uint16_t kind, uint64_t time_ns)
 	*head = (struct crit_kernel_head){ .kind = kind, .time_ns = time_ns };
 	__atomic_store_n(position, *position + BPF_RINGBUF_HDR_SZ + sizeof(*head),
 			 __ATOMIC_RELEASE);
+	return ring_head;
 }
 
 struct tally {
@@ -192,6 +193,27 @@ static void try_ties(void)
 	CHECK(!crit_kernel_rings_next(&rings, &next));
 	CHECK(!crit_kernel_rings_release(&rings));
 	CHECK_UINT_EQ(rings.mapped[1].begin, 32);
+	end();
+}
+
+/* It comes first, and is not there yet; or a CPU never says that it has told all. */
+static void try_slow_ones(void)
+{
+	const uint64_t past_ns = crit_now_ns() - 1000;
+	struct crit_kernel_next next;
+	uint32_t *shared_head;
+
+	CHECK_CASE("slow ones");
+	begin(2);
+	shared_head = put_shared(CRIT_K_FORK, past_ns);
+	*shared_head |= BPF_RINGBUF_BUSY_BIT;
+	(void)put(&rings.mapped[1], CRIT_K_SWITCH, 1, 32, past_ns + 1);
+	crit_kernel_rings_look(&rings);
+	CHECK(!crit_kernel_rings_next(&rings, &next));
+	*shared_head &= ~BPF_RINGBUF_BUSY_BIT;
+	crit_kernel_rings_look(&rings);
+	check_next(CRIT_K_FORK);
+	check_next(CRIT_K_SWITCH);
 	rings.mapped[0].is_telling = 1; /* for ever */
 	(void)put(&rings.mapped[0], CRIT_K_SWITCH, 1, 32, past_ns);
 	crit_kernel_rings_look(&rings);
@@ -304,6 +326,7 @@ int main(void)
 	try_order(7);
 	try_order(CPUS_MAX);
 	try_ties();
+	try_slow_ones();
 	try_threads();
 	try_copies();
 	return check_done();
