@@ -10,6 +10,7 @@
 
 #include "bpf/admit.bpf.h"
 #include "bpf/change.bpf.h"
+#include "bpf/cpu_ring.bpf.h"
 #include "bpf/watch.bpf.h"
 #include "bpf/yield.bpf.h"
 #include "core/abi/abi_wake.h"

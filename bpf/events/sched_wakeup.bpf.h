@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/admit.bpf.h"
+#include "bpf/cpu_ring.bpf.h"
 #include "bpf/registers.bpf.h"
 #include "bpf/watch.bpf.h"
 #include "core/abi/abi_wake.h"
@@ -30,8 +31,7 @@ static __always_inline __u8 want_cpu(struct task_struct *task, struct crit_membe
 
 struct waking {
 	__u32 waker_tid;
-	__u16 kind;
-	__u8 waker; /* enum crit_waker */
+	__u16 kind, waker; /* enum crit_kernel_kind, crit_waker */
 };
 
 static __always_inline int wake(struct task_struct *task, struct crit_member *member,
@@ -56,7 +56,7 @@ static __always_inline int wake(struct task_struct *task, struct crit_member *me
 	if (flags)
 		r->head.cpu = (__u16)member->cpu;
 	r->tid = task->pid;
-	r->head.state = how->waker;
+	r->head.state = (__u8)how->waker;
 	r->waker_tid = how->waker_tid;
 	close_record(ring, r, sizeof(*r));
 end:
