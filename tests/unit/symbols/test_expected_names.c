@@ -26,7 +26,7 @@ static void test_long(struct crit_symbols *symbols)
 		crit_symbols_find(symbols, 0, OWN_PID, (uint64_t)(uintptr_t)long_ones[i] + 1,
 				  &place);
 		if (CHECK(place.function) && CHECK_UINT_EQ(strlen(place.function), LONG_BYTES))
-			CHECK_UINT_EQ(place.function[LONG_BYTES - 1], '1' + i);
+			CHECK_INT_EQ(place.function[LONG_BYTES - 1], '1' + (int)i);
 	}
 }
 

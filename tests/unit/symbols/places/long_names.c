@@ -2,6 +2,7 @@
 // Compiled without debug data, which would have the short names.
 #include "tests/unit/symbols/places/long_names.h"
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): text in a row, and names */
 #define TEN(text) text text text text text text text text text text
 #define LONG(number, digit)                                                                        \
 	static int long_##number(int value) __asm__(TEN(TEN(TEN("longwinded"))) digit);            \
@@ -9,6 +10,7 @@
 	{                                                                                          \
 		return value * number + 1;                                                         \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 LONG(1, "1")
 LONG(2, "2")
