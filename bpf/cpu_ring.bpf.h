@@ -36,7 +36,7 @@ static __always_inline struct crit_cpu_ring *ring_here(void)
 
 /*
  * What is stamped from here to end_telling is told, so critd waits for it.  Answers the ring; NULL,
- * and one more is lost: an interrupt came in between in spite of all.
+ * and one more is lost: the CPU was plugged in later, or interrupted in between in spite of all.
  */
 static __always_inline struct crit_cpu_ring *begin_telling(__u32 run_number)
 {

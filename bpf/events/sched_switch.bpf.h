@@ -75,8 +75,10 @@ int on_sched_switch(__u64 *ctx)
 		if (!c.out && !is_watched(c.watched))
 			return 0;
 	}
-	ring = begin_telling(c.watched->run_number);
-	if (!ring) /* but nothing interrupts a switch */
+	ring = begin_telling(c.in    ? c.in->run_number
+			     : c.out ? c.out->run_number
+				     : c.watched->run_number);
+	if (!ring)
 		return 0;
 	c.watched_run = is_watched(c.watched) ? c.watched->run_number : NO_RUN;
 	if (c.in) {

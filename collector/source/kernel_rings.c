@@ -74,14 +74,9 @@ static void sift(struct crit_kernel_rings *rings, uint32_t place)
 	heap[place] = cursor;
 }
 
-static bool is_about_to(const struct crit_cpu_ring *ring)
-{
-	return __atomic_load_n(&ring->is_telling, __ATOMIC_ACQUIRE);
-}
-
 static void wait_for(const struct crit_cpu_ring *ring, uint64_t until_ns)
 {
-	while (is_about_to(ring) && crit_now_ns() < until_ns)
+	while (__atomic_load_n(&ring->is_telling, __ATOMIC_ACQUIRE) && crit_now_ns() < until_ns)
 		;
 }
 

@@ -18,7 +18,7 @@ struct crit_ring {
 	bool is_busy; /* at the last peek: a record was there, and being written */
 };
 
-/* Bytes of all rings of a kernel half, BPF or perf: as asked, else 1 MiB per CPU, 8 MiB or more. */
+/* Bytes of all rings of perf events: as asked, else 1 MiB per CPU, and 8 MiB or more. */
 static inline uint64_t crit_ring_wanted(uint64_t asked_bytes, uint32_t cpus)
 {
 	if (asked_bytes)
