@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/table/group_by.h"
+#include "core/base/array.h"
 #include "core/base/call.h"
 #include "core/base/hash.h"
 
@@ -121,6 +122,14 @@ static int compare_rows(const void *left, const void *right)
 	rc = rc ? rc : crit_by_number(a->pid, b->pid);
 	return rc ? rc : crit_by_number(a->site, b->site);
 }
+
+static uint64_t key_of_loss(const void *item)
+{
+	return ~loss_ns(item);
+}
+
+static const struct crit_row_order by_loss = { sizeof(struct crit_call_row), key_of_loss,
+					       compare_rows };
 
 static int compare_call_rows(const void *left, const void *right)
 {
@@ -285,7 +294,6 @@ int crit_call_rows_fill(const struct crit_model *model, const struct crit_engine
 		top = crit_blame_top(&engine->blame, results->calls[i].call);
 		results->calls[i].top_rank_row = top < 0 ? -1 : (int32_t)rank_rows[top];
 	}
-	qsort(results->call_sites, results->call_site_count, sizeof(*results->call_sites),
-	      compare_rows);
+	crit_array_sort_rows(results->call_sites, results->call_site_count, &by_loss);
 	return 0;
 }

@@ -149,3 +149,91 @@ int crit_array_sort_numbers(uint32_t *numbers, size_t count, const uint32_t *key
 	free(unsorted);
 	return has_room ? 0 : -ENOMEM;
 }
+
+#define DIGIT_BITS 8u
+#define DIGITS (1u << DIGIT_BITS)
+#define SORTED_AT_ONCE 64u /* fewer rows are compared */
+
+struct keyed {
+	uint64_t key;
+	const char *row;
+};
+
+static void sort_by_digit(const struct keyed *from, struct keyed *to, size_t count,
+			  unsigned int shift)
+{
+	size_t ends[DIGITS + 1] = { 0 }; /* of each digit what came so far */
+
+	for (size_t i = 0; i < count; i++)
+		ends[(from[i].key >> shift) % DIGITS + 1]++;
+	for (size_t digit = 1; digit < DIGITS; digit++)
+		ends[digit] += ends[digit - 1];
+	for (size_t i = 0; i < count; i++)
+		to[ends[(from[i].key >> shift) % DIGITS]++] = from[i];
+}
+
+/* By their keys; there is room for as many behind them.  Returns where they are then. */
+static const struct keyed *sort_by_key(struct keyed *from, size_t count)
+{
+	struct keyed *to = from + count;
+	uint64_t differs = 0;
+
+	for (size_t i = 1; i < count; i++)
+		differs |= from[i].key ^ from[0].key;
+	for (unsigned int shift = 0; shift < 64; shift += DIGIT_BITS) {
+		struct keyed *sorted = to;
+
+		if (!(differs >> shift & (DIGITS - 1)))
+			continue;
+		sort_by_digit(from, to, count, shift);
+		to = from;
+		from = sorted;
+	}
+	return from;
+}
+
+/* Rows of one key, which often are in order as they came. */
+static void sort_equals(char *rows, size_t count, size_t row_bytes,
+			int (*compare)(const void *, const void *))
+{
+	for (size_t i = 1; i < count; i++)
+		if (compare(rows + (i - 1) * row_bytes, rows + i * row_bytes) > 0) {
+			qsort(rows, count, row_bytes, compare);
+			return;
+		}
+}
+
+void crit_array_sort_rows(void *rows, size_t count, const struct crit_row_order *order)
+{
+	const size_t row_bytes = order->row_bytes;
+	const bool is_small = count < SORTED_AT_ONCE;
+	struct keyed *unsorted = is_small ? NULL : crit_lines_room(2 * count, sizeof(*unsorted));
+	char *copy = is_small ? NULL : crit_lines_room(count, row_bytes);
+	const struct keyed *sorted;
+	size_t first = 0;
+
+	for (size_t i = 0; unsorted && copy && i < count; i++) {
+		const char *row = (const char *)rows + i * row_bytes;
+
+		unsorted[i] = (struct keyed){ order->key(row), row };
+	}
+	if (!unsorted || !copy) {
+		if (count)
+			qsort(rows, count, row_bytes, order->compare);
+		free(unsorted);
+		free(copy);
+		return;
+	}
+	sorted = sort_by_key(unsorted, count);
+	for (size_t i = 0; i < count; i++)
+		memcpy(copy + i * row_bytes, sorted[i].row, row_bytes);
+	memcpy(rows, copy, count * row_bytes);
+	for (size_t i = 1; i <= count; i++)
+		if (i == count || sorted[i].key != sorted[first].key) {
+			sort_equals((char *)rows + first * row_bytes, i - first, row_bytes,
+				    order->compare);
+			first = i;
+		}
+	free(unsorted);
+	free(copy);
+}

@@ -35,6 +35,18 @@ static inline int crit_by_number(uint64_t a, uint64_t b)
  */
 int crit_array_sort_numbers(uint32_t *numbers, size_t count, const uint32_t *keys);
 
+struct crit_row_order {
+	size_t row_bytes;
+	uint64_t (*key)(const void *row); /* never less than that of a row that comes before */
+	int (*compare)(const void *left, const void *right);
+};
+
+/*
+ * Sorts many rows; those that compare equal stay in the order they came.  Without memory for a copy
+ * it compares them all.  Cost: O(count), beside comparing those of one key.
+ */
+void crit_array_sort_rows(void *rows, size_t count, const struct crit_row_order *order);
+
 /*
  * Tables whose rows begin with a cache line: where events go from row to row of a table larger than
  * the caches, each line of a row is a wait for memory.

@@ -9,6 +9,7 @@
 #include "analysis/table/efficiency.h"
 #include "analysis/table/group_by.h"
 #include "analysis/waits/film/film.h"
+#include "core/base/array.h"
 #include "core/base/hash.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_who.h"
@@ -84,6 +85,16 @@ static int compare_cost(const void *a, const void *b)
 		return left->path_ns < right->path_ns ? 1 : -1;
 	return compare_rows(a, b);
 }
+
+static uint64_t key_of_cost(const void *item)
+{
+	const crit_integral cost = ((const struct crit_cause_row *)item)->cost;
+
+	return cost < 0 ? UINT64_MAX : cost < UINT64_MAX ? ~(uint64_t)cost : 0;
+}
+
+static const struct crit_row_order by_cost = { sizeof(struct crit_cause_row), key_of_cost,
+					       compare_cost };
 
 static int compare_pairs(const void *a, const void *b)
 {
@@ -372,7 +383,7 @@ static int fill_rows(struct crit_cause_table *table, const struct crit_cause_inp
 				     : 0;
 	}
 	free(shares);
-	qsort(table->rows, table->row_count, sizeof(*table->rows), compare_cost);
+	crit_array_sort_rows(table->rows, table->row_count, &by_cost);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/table/group_by.h"
+#include "core/base/array.h"
 #include "core/base/hash.h"
 
 struct crit_call_sites {
@@ -46,6 +47,14 @@ static int compare_weight(const void *a, const void *b)
 
 	return left < right ? 1 : left > right ? -1 : compare_place(a, b);
 }
+
+static uint64_t key_of_weight(const void *item)
+{
+	return ~(uint64_t)(weight_of(item) >> 64);
+}
+
+static const struct crit_row_order by_weight = { sizeof(struct crit_call_site_row), key_of_weight,
+						 compare_weight };
 
 static void begin(void *to, const void *from)
 {
@@ -113,8 +122,7 @@ static int fill(struct crit_call_sites *call_sites, struct crit_symbols *symbols
 	}
 	call_sites->rows = crit_groups_end(&groups, &call_sites->row_count);
 	if (!rc)
-		qsort(call_sites->rows, call_sites->row_count, sizeof(*call_sites->rows),
-		      compare_weight);
+		crit_array_sort_rows(call_sites->rows, call_sites->row_count, &by_weight);
 	return rc;
 }
 

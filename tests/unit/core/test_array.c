@@ -97,11 +97,73 @@ static void numbers_are_sorted(void)
 	}
 }
 
+struct item {
+	uint64_t key;
+	uint32_t after_key, came;
+};
+
+static uint64_t key_of(const void *row)
+{
+	return ((const struct item *)row)->key;
+}
+
+static int compare_items(const void *left, const void *right)
+{
+	const struct item *a = left, *b = right;
+	int order = crit_by_number(a->key, b->key);
+
+	return order ? order : crit_by_number(a->after_key, b->after_key);
+}
+
+static uint64_t some_key(unsigned int kind, uint32_t i)
+{
+	switch (kind) {
+	case 0:
+		return 5; /* one for all */
+	case 1:
+		return i * 0x9e3779b97f4a7c15u; /* all digits, each once */
+	case 2:
+		return (uint64_t)(i % 7) << 56 | i % 3; /* the first and the last digit */
+	default:
+		return ~(uint64_t)(i % 11);
+	}
+}
+
+/* Few rows and many, whose keys are all the same, or differ in one digit or in all. */
+static void rows_are_sorted(void)
+{
+	static const struct crit_row_order order = { sizeof(struct item), key_of, compare_items };
+	static const uint32_t sizes[] = { 0, 1, 2, 63, 64, 65, 5000 };
+	static struct item items[5000];
+
+	for (size_t size = 0; size < sizeof(sizes) / sizeof(sizes[0]); size++)
+		for (unsigned int kind = 0; kind < 4; kind++) {
+			const uint32_t count = sizes[size];
+			uint64_t sum = 0, sorted_sum = 0;
+
+			for (uint32_t i = 0; i < count; i++) {
+				items[i] = (struct item){ some_key(kind, i), i * 2654435761u >> 29,
+							  i };
+				sum += items[i].key * (i + 1);
+			}
+			crit_array_sort_rows(items, count, &order);
+			for (uint32_t i = 0; i < count; i++)
+				sorted_sum += items[i].key * (items[i].came + 1);
+			CHECK_UINT_EQ(sorted_sum, sum);
+			for (uint32_t i = 1; i < count; i++) {
+				const int way = compare_items(&items[i - 1], &items[i]);
+
+				CHECK(way < 0 || (way == 0 && items[i - 1].came < items[i].came));
+			}
+		}
+}
+
 int main(void)
 {
 	keeps_content();
 	rows_are_lines();
 	rows_grow();
 	numbers_are_sorted();
+	rows_are_sorted();
 	return check_done();
 }
