@@ -17,7 +17,7 @@
 
 struct crit_bucket { /* what each span of a call needs comes first */
 	struct crit_bucket_key key;
-	struct crit_bucket *follower; /* the bucket entered after this one the last time: a guess */
+	struct crit_bucket *follower; /* what was entered after this one the last time: a guess */
 	uint64_t visits;
 	uint64_t time_ns;
 	uint64_t running_ns; /* of these on a CPU, or assumed to be */

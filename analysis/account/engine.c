@@ -322,6 +322,7 @@ static int prepare_threads(struct crit_engine *engine, const struct crit_model *
 		if (!account->base)
 			return -ENOMEM;
 		account->bucket = account->base;
+		account->entered = account->base;
 		account->member = CRIT_NONE;
 		account->idling = CRIT_NONE;
 		account->span_class = CRIT_CLASS_USER;

@@ -8,23 +8,24 @@
 #include "analysis/account/engine_queues.h"
 #include "core/base/call.h"
 
+/* Threads mostly do one call after the other as they did before. */
 static struct crit_bucket *find_bucket(struct crit_engine *engine,
 				       struct crit_thread_account *account,
 				       const struct crit_bucket_key *key)
 {
-	struct crit_bucket *guess = account->bucket->follower;
-	struct crit_bucket *bucket;
+	struct crit_bucket *bucket = account->entered->follower;
 
-	if (guess && guess->key.site == key->site && guess->key.call == key->call &&
-	    guess->key.span_class == key->span_class && guess->key.region == key->region &&
-	    guess->key.thread == key->thread)
-		return guess;
-	bucket = crit_buckets_get(&engine->buckets, key);
-	if (!bucket) {
-		engine->error = -ENOMEM;
-		return account->base;
+	if (!bucket || bucket->key.site != key->site || bucket->key.call != key->call ||
+	    bucket->key.span_class != key->span_class || bucket->key.region != key->region ||
+	    bucket->key.thread != key->thread) {
+		bucket = crit_buckets_get(&engine->buckets, key);
+		if (!bucket) {
+			engine->error = -ENOMEM;
+			return account->base;
+		}
+		account->entered->follower = bucket;
 	}
-	account->bucket->follower = bucket;
+	account->entered = bucket;
 	return bucket;
 }
 
@@ -251,41 +252,44 @@ static bool make_room(struct crit_engine *engine, uint32_t thread, uint64_t time
 }
 
 void crit_engine_enter(struct crit_engine *engine, uint32_t thread,
-		       const struct crit_bucket_key *told, uint64_t arg, uint64_t polled,
+		       const struct crit_bucket_key *key, uint64_t arg, uint64_t polled,
 		       uint64_t time_ns)
 {
 	struct crit_thread_account *account = &engine->accounts[thread];
-	struct crit_bucket_key key = *told;
+	struct crit_bucket_key in_team;
 	struct crit_bucket *bucket;
 	struct crit_span_frame *frame;
 
-	if ((account->late || key.call == CRIT_CONSTRUCT_PARALLEL) &&
-	    is_late_enter(engine, thread, &key, arg))
+	if ((account->late || key->call == CRIT_CONSTRUCT_PARALLEL) &&
+	    is_late_enter(engine, thread, key, arg))
 		return;
-	if (key.span_class == CRIT_CLASS_OMP_WAIT)
-		key.span_class = crit_teams_class(&engine->teams, account->member, &key);
-	bucket = find_bucket(engine, account, &key);
+	if (key->span_class == CRIT_CLASS_OMP_WAIT) {
+		in_team = *key;
+		in_team.span_class = crit_teams_class(&engine->teams, account->member, key);
+		key = &in_team;
+	}
+	bucket = find_bucket(engine, account, key);
 	if (!make_room(engine, thread, time_ns))
 		return;
 	crit_engine_close_cell(engine, account, time_ns);
-	crit_barriers_enter(engine, thread, key.call, time_ns);
+	crit_barriers_enter(engine, thread, key->call, time_ns);
 	frame = &account->spans[account->depth];
 	*frame = (struct crit_span_frame){ .bucket = bucket,
 					   .arg = arg,
 					   .enter_ns = time_ns,
 					   .member = CRIT_NONE,
-					   .call = key.call,
-					   .span_class = key.span_class };
-	if (key.call == CRIT_CONSTRUCT_PARALLEL)
-		frame->member = join_team(engine, thread, key.region, arg);
+					   .call = key->call,
+					   .span_class = key->span_class };
+	if (key->call == CRIT_CONSTRUCT_PARALLEL)
+		frame->member = join_team(engine, thread, key->region, arg);
 	account->depth++;
-	account->span_class = key.span_class;
+	account->span_class = key->span_class;
 	crit_engine_resegment(engine, thread, bucket, time_ns);
 	if (account->share != CRIT_SHARE_OUT) {
 		bucket->visits++;
 		frame->is_visit = true;
 		bucket->polled += polled;
-		frame->is_begun = is_begin_of_region(key.call, arg);
+		frame->is_begun = is_begin_of_region(key->call, arg);
 		bucket->begun += frame->is_begun;
 	}
 	crit_listeners_emit(

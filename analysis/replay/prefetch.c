@@ -32,6 +32,7 @@ static inline void fetch_second(const struct crit_prefetch *prefetch,
 	__builtin_prefetch(&feed->slots[feed->slot_at]);
 	fetch(account->bucket, 3);
 	fetch(account->base, 3);
+	fetch(account->entered, 1);
 	fetch(account->spans, 1);
 	fetch(&account->cells.ns[account->state][account->span_class], 1);
 	if (engine->run_ranks && window < engine->model->rank_count) {
@@ -46,7 +47,7 @@ static inline void fetch_third(const struct crit_prefetch *prefetch,
 			       const struct crit_turn_stream *source)
 {
 	const struct crit_bucket *next =
-		prefetch->engine->accounts[source->thread].bucket->follower;
+		prefetch->engine->accounts[source->thread].entered->follower;
 
 	if (next)
 		fetch(next, 3);
