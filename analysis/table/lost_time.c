@@ -276,18 +276,29 @@ static void find_gone(const struct crit_results *results, struct crit_lost_time 
 }
 
 /*
- * Time without an active rank that no CPU would end: one is blocked outside MPI meanwhile, or has
- * ended too early, so what the others wait for does not come.
+ * How long one is blocked while nobody is active where others may wait for it: a rank outside MPI,
+ * and a thread without ranks in a parallel region, whose team is not complete before it has come.
+ */
+static double blocked_in_place(const struct crit_results *results,
+			       const struct crit_lost_unit *unit)
+{
+	if (results->has_ranks || !unit->teller)
+		return unit->blocked[0];
+	return crit_smaller(unit->blocked[0],
+			    (double)unit->teller->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP]);
+}
+
+/*
+ * Time in which nobody is active, and that no CPU would end: one is blocked meanwhile, or a rank
+ * has ended too early, so what the others wait for does not come.
  */
 static double held_up(const struct crit_results *results, const struct crit_lost_units *units,
 		      struct crit_lost_time *lost)
 {
 	double most = 0, second = 0;
 
-	if (!results->has_ranks)
-		return 0;
 	for (size_t i = 0; i < units->count; i++) {
-		const double blocked = units->rows[i].blocked[0];
+		const double blocked = blocked_in_place(results, &units->rows[i]);
 
 		second = fmax(second, fmin(most, blocked));
 		if (blocked > most) {

@@ -47,7 +47,7 @@ struct crit_lost_time {
 	double useful_s;
 	double loss_s[CRIT_LOSS_COUNT];
 	double waiting_s; /* no active thread while others have one; ranks: nor blocked */
-	size_t blocked_row; /* of ranks: the one that is blocked longest while nobody is active */
+	size_t blocked_row; /* who is blocked longest while nobody is active, threads in a region */
 	double blocked_alone_s; /* for so long; 0: several are */
 	double blocked_s; /* so much of its time altogether */
 	size_t gone_row; /* of ranks: the first of a world that ended without MPI_Finalize */

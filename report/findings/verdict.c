@@ -302,7 +302,7 @@ static void say_blocked(struct crit_summary *summary)
 	       unit_name(summary), summary->results->has_ranks ? " outside MPI" : "", lost_s,
 	       percent_of_window(summary, lost_s));
 	if (summary->unit == CRIT_UNIT_THREADS) {
-		crit_verdict_system_calls(summary, calls, sizeof(calls));
+		crit_verdict_system_calls(summary, CRIT_NONE, calls, sizeof(calls));
 		append(summary, "%s", calls);
 	}
 	if (summary->unit == CRIT_UNIT_THREADS && !summary->lost.named_count)

@@ -147,18 +147,22 @@ void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char
 	const struct crit_lost_time *lost = &summary->lost;
 	const double silent_s = (double)summary->silent_ns * 1e-9, alone_s = lost->blocked_alone_s;
 	const double all_s = lost->units * lost->loss_s[CRIT_LOSS_BLOCKED];
-	char name[160];
+	const bool are_ranks = summary->unit == CRIT_UNIT_RANKS;
+	char name[160], calls[CRIT_CAUSE_SENTENCE] = "";
 
 	text[0] = '\0';
 	if (alone_s < LEAST_HELD_UP_RATIO * lost->window_s || alone_s < HELD_UP_RATIO * silent_s ||
 	    (is_most ? alone_s : lost->blocked_s) < HELD_UP_RATIO * all_s)
 		return;
 	crit_verdict_unit_name(summary, lost->blocked_row, name, sizeof(name));
-	(void)snprintf(
-		text, text_bytes,
-		"%s is blocked outside MPI for %.3f s (%.1f%% of the window) in which no rank "
-		"computes: I/O, locks or sleep",
-		name, alone_s, 100 * alone_s / lost->window_s);
+	if (!are_ranks)
+		crit_verdict_system_calls(summary, (uint32_t)lost->blocked_row, calls,
+					  sizeof(calls));
+	(void)snprintf(text, text_bytes,
+		       "%s is blocked %s for %.3f s (%.1f%% of the window) in which no %s "
+		       "computes: I/O, locks or sleep%s",
+		       name, are_ranks ? "outside MPI" : "in a parallel region", alone_s,
+		       100 * alone_s / lost->window_s, are_ranks ? "rank" : "thread", calls);
 }
 
 /* By threads that can wait for the rank, not blocked elsewhere, while somebody was active; s. */
@@ -205,8 +209,19 @@ static int compare_blocked(const void *a, const void *b)
 	return (left->ns < right->ns) - (left->ns > right->ns);
 }
 
-/* Where the threads that did something were blocked.  Returns how many calls these are. */
-static size_t find_blocked(const struct crit_results *results,
+/* Did it do something?  thread: or is it this row; CRIT_NONE: none. */
+static bool is_asked_for(const struct crit_results *results, uint32_t thread, uint32_t row)
+{
+	struct crit_usage usage = { 0 };
+
+	if (thread != CRIT_NONE)
+		return row == thread;
+	crit_usage_of(&results->threads[row].cells, &usage);
+	return (double)usage.useful_ns >= BUSY_RATIO * (double)results->window_ns;
+}
+
+/* Where a thread was blocked, or those that did something.  Returns how many calls these are. */
+static size_t find_blocked(const struct crit_results *results, uint32_t thread,
 			   struct blocked_call calls[BLOCKED_CALLS_MAX], double *ret_all_ns)
 {
 	size_t count = 0;
@@ -214,11 +229,9 @@ static size_t find_blocked(const struct crit_results *results,
 	*ret_all_ns = 0;
 	for (size_t i = 0; i < results->blocks.cell_count; i++) {
 		const struct crit_block_cell *cell = &results->blocks.cells[i];
-		struct crit_usage usage = { 0 };
 		size_t at = 0;
 
-		crit_usage_of(&results->threads[cell->thread].cells, &usage);
-		if ((double)usage.useful_ns < BUSY_RATIO * (double)results->window_ns)
+		if (!is_asked_for(results, thread, cell->thread))
 			continue;
 		while (at < count && (calls[at].row.call.number != cell->call.number ||
 				      calls[at].row.call.is_compat != cell->call.is_compat))
@@ -234,11 +247,12 @@ static size_t find_blocked(const struct crit_results *results,
 	return count;
 }
 
-void crit_verdict_system_calls(const struct crit_summary *summary, char *text, size_t text_bytes)
+void crit_verdict_system_calls(const struct crit_summary *summary, uint32_t thread, char *text,
+			       size_t text_bytes)
 {
 	struct blocked_call calls[BLOCKED_CALLS_MAX] = { 0 };
 	double all_ns;
-	const size_t count = find_blocked(summary->results, calls, &all_ns);
+	const size_t count = find_blocked(summary->results, thread, calls, &all_ns);
 	size_t said = 0, used = 0;
 	char name[48];
 

@@ -24,14 +24,19 @@ void crit_verdict_gone(const struct crit_summary *summary, char *text, size_t te
 
 /*
  * "rank 0 on vm is blocked outside MPI for 0.8 s (99.6% of the window) in which no rank computes:
- * I/O, locks or sleep"; "": that explains less than half of the time without an active rank.
- * is_most: it has to be most of what ranks are blocked, too; else only that one has to be.
+ * I/O, locks or sleep", or a thread in a parallel region; "": that explains less than half of the
+ * time in which nobody is active.
+ * is_most: it has to be most of what all are blocked, too; else only that one has to be.
  */
 void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char *text,
 			  size_t text_bytes);
 
-/* " (45% in futex, 30% in fdatasync)": where threads that did something were blocked; else "". */
-void crit_verdict_system_calls(const struct crit_summary *summary, char *text, size_t text_bytes);
+/*
+ * " (45% in futex, 30% in fdatasync)": where a thread was blocked, CRIT_NONE: those that did
+ * something; else "".
+ */
+void crit_verdict_system_calls(const struct crit_summary *summary, uint32_t thread, char *text,
+			       size_t text_bytes);
 
 /*
  * How long the others waited for a unit, s: for a rank in calls while it was active; for a thread

@@ -241,8 +241,60 @@ static void test_nobody_had_it(void)
 	crit_summary_fini(&summary);
 }
 
+/*
+ * A team of three: each works for 10 ms.  Then they sleep for so long, of 1990 ms, in the region;
+ * the others wait for it in the barrier, where they spin and now and then have no CPU.
+ */
+static void fill_team(const uint64_t asleep_ms[3])
+{
+	results_sample_threads(&sample);
+	sample.nodes[0].busy_ns = 30 * MS;
+	sample.nodes[0].shortage.waiting_ns = 1900 * MS;
+	sample.checks[0].active_ns = 10 * MS;
+	for (int i = 0; i < 3; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+		const uint64_t spun_ms = 1990 - asleep_ms[i];
+
+		sample.threads[i].idle_blocked_ns = 0;
+		*cells = (struct crit_cells){ 0 };
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP] = 10 * MS;
+		cells->ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP] = asleep_ms[i] * MS;
+		cells->ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_OMP_WAIT] = spun_ms / 2 * MS;
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP_WAIT] = (spun_ms - spun_ms / 2) * MS;
+	}
+	summarise();
+}
+
+/* Its team waits for a thread that sleeps: more CPUs would end nothing sooner. */
+static void test_asleep_in_region(void)
+{
+	char name[64];
+
+	fill_team((uint64_t[]){ 100, 1950, 100 });
+	(void)snprintf(name, sizeof(name), "Thread %u (worker) of process", sample.threads[1].tid);
+	says(name);
+	says("is blocked in a parallel region for 1.950 s (97.5% of the window) in which no thread "
+	     "computes");
+	CHECK(summary.lost.loss_s[CRIT_LOSS_CPUS] <= 0.04 + 1e-9);
+	check_sum();
+	crit_summary_fini(&summary);
+
+	fill_team((uint64_t[]){ 1900, 1950, 1900 }); /* all of them: nobody is the one */
+	says("Threads are blocked for");
+	is_silent_of("in which no thread computes");
+	check_sum();
+	crit_summary_fini(&summary);
+
+	fill_team((uint64_t[]){ 0, 0, 0 }); /* nobody: one that spins may have to see what came */
+	is_silent_of("blocked");
+	CHECK_NEAR(summary.lost.loss_s[CRIT_LOSS_CPUS], 1.9, 1e-9);
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
 int main(void)
 {
+	test_asleep_in_region();
 	test_nobody_had_it();
 	test_pools();
 	test_unclear();
