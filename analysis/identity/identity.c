@@ -49,9 +49,30 @@ static int compare_threads(const void *left, const void *right)
 	return rc ? rc : crit_by_number(a->index, b->index);
 }
 
+/* Of a world and in it; 32 bits each. */
+static uint64_t key_of_rank(const void *order)
+{
+	const struct order *at = order;
+	const struct crit_rank *rank = &at->model->ranks[at->index];
+
+	return (uint64_t)rank->world_number << 32 | rank->rank;
+}
+
+static uint64_t key_of_thread(const void *order)
+{
+	const struct order *at = order;
+	const uint32_t rank = at->model->threads[at->index].rank;
+
+	return rank == CRIT_NONE ? UINT64_MAX : key_of_rank(&(struct order){ at->model, rank });
+}
+
+static const struct crit_row_order by_rank = { sizeof(struct order), key_of_rank, compare_ranks };
+static const struct crit_row_order by_thread = { sizeof(struct order), key_of_thread,
+						 compare_threads };
+
 /* Where each of count things goes in their order.  Errors: NULL when out of memory. */
 static uint32_t *rows_of(const struct crit_model *model, size_t count,
-			 int (*compare)(const void *, const void *))
+			 const struct crit_row_order *order)
 {
 	struct order *orders = calloc(count + 1, sizeof(*orders));
 	uint32_t *rows = calloc(count + 1, sizeof(*rows));
@@ -63,7 +84,7 @@ static uint32_t *rows_of(const struct crit_model *model, size_t count,
 	}
 	for (size_t i = 0; i < count; i++)
 		orders[i] = (struct order){ model, (uint32_t)i };
-	qsort(orders, count, sizeof(*orders), compare);
+	crit_array_sort_rows(orders, count, order);
 	for (size_t i = 0; i < count; i++)
 		rows[orders[i].index] = (uint32_t)i;
 	free(orders);
@@ -76,8 +97,8 @@ struct crit_identity *crit_identity_create(const struct crit_model *model)
 
 	if (!identity)
 		return NULL;
-	identity->rank_rows = rows_of(model, model->rank_count, compare_ranks);
-	identity->thread_rows = rows_of(model, model->thread_count, compare_threads);
+	identity->rank_rows = rows_of(model, model->rank_count, &by_rank);
+	identity->thread_rows = rows_of(model, model->thread_count, &by_thread);
 	if (identity->rank_rows && identity->thread_rows)
 		return identity;
 	crit_identity_destroy(identity);

@@ -35,6 +35,14 @@ static int compare(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
+static uint64_t time_of(const void *event)
+{
+	return ((const struct crit_planned_event *)event)->time_ns;
+}
+
+static const struct crit_row_order by_time = { sizeof(struct crit_planned_event), time_of,
+					       compare };
+
 static int add_all(struct crit_planned_events *planned, const struct crit_model *model)
 {
 	int rc = 0;
@@ -58,8 +66,8 @@ static int add_all(struct crit_planned_events *planned, const struct crit_model 
 	}
 	for (size_t i = 0; i < model->return_count && !rc; i++)
 		rc = add(planned, CRIT_AT_RETURN, i, model->returns[i].time_ns);
-	if (!rc && planned->count)
-		qsort(planned->entries, planned->count, sizeof(*planned->entries), compare);
+	if (!rc)
+		crit_array_sort_rows(planned->entries, planned->count, &by_time);
 	return rc;
 }
 

@@ -146,6 +146,14 @@ static int compare_rank_call_rows(const void *left, const void *right)
 	return rc ? rc : crit_by_number(a->call, b->call);
 }
 
+static uint64_t rank_row_of(const void *item)
+{
+	return ((const struct crit_rank_call_row *)item)->rank_row;
+}
+
+static const struct crit_row_order by_rank_row = { sizeof(struct crit_rank_call_row), rank_row_of,
+						   compare_rank_call_rows };
+
 static void begin_call(void *to, const void *from)
 {
 	const struct call_item *piece = from;
@@ -267,8 +275,7 @@ static int fill_rank_calls(struct call_item *pieces, size_t count, struct crit_r
 	results->rank_calls = crit_group_by(&by_rank_call, pieces, kept, &results->rank_call_count);
 	if (!results->rank_calls)
 		return -ENOMEM;
-	qsort(results->rank_calls, results->rank_call_count, sizeof(*results->rank_calls),
-	      compare_rank_call_rows);
+	crit_array_sort_rows(results->rank_calls, results->rank_call_count, &by_rank_row);
 	return 0;
 }
 
