@@ -25,4 +25,7 @@
 #define CRIT_COMMAND_PROTOTYPE(id, name, purpose) int crit_command_##id(int argc, char **argv);
 CRIT_COMMANDS(CRIT_COMMAND_PROTOTYPE)
 
+/* Says on stderr in the name of a command which settings make no sense, a line for each. */
+void crit_command_tell_ignored(const char *command);
+
 #endif

@@ -10,6 +10,8 @@
 #include "cli/console/syntax.h"
 #include "core/base/setting.h"
 
+#define WHY_BYTES 320 /* a setting is ignored */
+
 struct config_options {
 	bool is_dump;
 };
@@ -71,17 +73,15 @@ static bool show_setting(enum crit_setting_name name, const struct config_option
 	enum crit_setting_source source;
 	const char *text = crit_setting_text(name, &source);
 	const char *set = getenv(row->variable);
+	char why[WHY_BYTES];
 
 	if (options->is_dump)
 		dump((const char *[]){ row->variable, text, sources[source], row->otherwise, set });
 	else
 		printf("%-16s %-16s %-12s %s\n", row->variable, *text ? text : "-", sources[source],
 		       row->purpose);
-	if (source == CRIT_FROM_NONSENSE)
-		fprintf(stderr,
-			"crit config: %s=%s makes no sense and is ignored; see "
-			"libcrit_pmpi(7)\n",
-			row->variable, set);
+	if (crit_setting_explain(name, why, sizeof(why)))
+		fprintf(stderr, "crit config: %s; see libcrit_pmpi(7)\n", why);
 	return source != CRIT_FROM_NONSENSE;
 }
 
@@ -131,4 +131,13 @@ int crit_command_config(int argc, char **argv)
 		is_fine &= show_setting((enum crit_setting_name)i, &options);
 	is_fine &= show_strangers(&options);
 	return is_fine ? CRIT_EXIT_OK : CRIT_EXIT_FAILED;
+}
+
+void crit_command_tell_ignored(const char *command)
+{
+	char why[WHY_BYTES];
+
+	for (int i = 0; i < CRIT_SETTING_COUNT; i++)
+		if (crit_setting_explain((enum crit_setting_name)i, why, sizeof(why)))
+			fprintf(stderr, "crit %s: %s\n", command, why);
 }

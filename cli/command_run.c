@@ -409,5 +409,8 @@ int crit_command_run(int argc, char **argv)
 	code = parse(argc, argv, &options);
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
+	if (!options.is_quiet && !options.is_rank && !options.env.is_in_run &&
+	    !options.env.is_disabled)
+		crit_command_tell_ignored("run");
 	return options.attach_pid ? attach(&options) : run_program(&options);
 }

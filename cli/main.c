@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // crit: hands over to a subcommand.
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,12 @@ static void refuse(const char *name)
 			closest.name ? "?" : "");
 }
 
+/* crit finish has no reader: what starts it tells. */
+static bool tells_ignored(int (*run)(int argc, char **argv))
+{
+	return run == crit_command_run || run == crit_command_config || run == crit_command_finish;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -61,9 +68,13 @@ int main(int argc, char **argv)
 		       CRIT_HAS_OMPT ? "OMPT" : "built without OMPT");
 		return CRIT_EXIT_OK;
 	}
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (strcmp(name, commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		if (strcmp(name, commands[i].name) != 0)
+			continue;
+		if (!tells_ignored(commands[i].run))
+			crit_command_tell_ignored(name);
+		return commands[i].run(argc - 1, argv + 1);
+	}
 	if (*name)
 		refuse(name);
 	else

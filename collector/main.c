@@ -8,6 +8,7 @@
 #include "collector/loop/server.h"
 #include "collector/options.h"
 #include "collector/privileges.h"
+#include "core/base/setting.h"
 
 static void say(const char *text)
 {
@@ -22,6 +23,7 @@ int main(int argc, char **argv)
 	struct crit_server *server = NULL;
 	struct crit_options options;
 	struct crit_err err = { "" };
+	char why[CRIT_ERR_BYTES];
 	int rc;
 
 	if (crit_options_parse(argc, argv, &options, &err)) {
@@ -33,6 +35,9 @@ int main(int argc, char **argv)
 			    stdout);
 		return 0;
 	}
+	if (options.sources.ring_bytes == 0 && /* no option overrules it */
+	    crit_setting_explain(CRIT_SETTING_RING_BYTES, why, sizeof(why)))
+		say(why);
 	if (crit_privileges_raise(&err)) {
 		say(err.text);
 		return 1;

@@ -3,12 +3,14 @@
 #include "core/base/setting.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/call.h"
+#include "core/base/line.h"
+
+#define SHOWN_BYTES 40 /* of a value: its beginning */
 
 static const struct crit_setting rows[] = {
 #define CRIT_SETTING(name, kind, least, most, otherwise, words, purpose)                           \
@@ -100,4 +102,48 @@ uint64_t crit_setting_number(enum crit_setting_name name)
 	(void)parse_number(&rows[name], crit_setting_text(name, NULL), &number);
 	errno = saved_errno;
 	return number;
+}
+
+static void describe(const struct crit_setting *row, char *ret_text, size_t size)
+{
+	size_t length;
+
+	switch (row->kind) {
+	case CRIT_KIND_WORD:
+		(void)snprintf(ret_text, size, "not one of: %s", row->words);
+		return;
+	case CRIT_KIND_NUMBER:
+		(void)snprintf(ret_text, size, "no number from %llu to %llu",
+			       (unsigned long long)row->least, (unsigned long long)row->most);
+		return;
+	case CRIT_KIND_GROUPS:
+		length = (size_t)snprintf(ret_text, size, "no list of: all");
+		for (int group = 1; group < CRIT_GROUP_COUNT && length < size; group++)
+			length += (size_t)snprintf(ret_text + length, size - length, " %s",
+						   crit_group_name((enum crit_call_group)group));
+		return;
+	default: /* CRIT_KIND_TEXT; no SWITCH is nonsense */
+		(void)snprintf(ret_text, size, "longer than %llu bytes",
+			       (unsigned long long)row->most);
+	}
+}
+
+bool crit_setting_explain(enum crit_setting_name name, char *ret_text, size_t size)
+{
+	const int saved_errno = errno;
+	const struct crit_setting *row = &rows[name];
+	const char *text = getenv(row->variable);
+	const bool is_ignored = text && *text && !makes_sense(row, text);
+	char what[160];
+
+	if (is_ignored) {
+		describe(row, what, sizeof(what));
+		(void)snprintf(ret_text, size,
+			       "%s=%.*s is ignored, as it is %s; the default%s%s holds",
+			       row->variable, SHOWN_BYTES, text, what, *row->otherwise ? " " : "",
+			       row->otherwise);
+		crit_line_tame(ret_text, strlen(ret_text), false);
+	}
+	errno = saved_errno;
+	return is_ignored;
 }

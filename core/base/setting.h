@@ -3,6 +3,8 @@
 #ifndef CRIT_SETTING_H
 #define CRIT_SETTING_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum crit_setting_name {
@@ -14,7 +16,7 @@ enum crit_setting_name {
 
 enum crit_setting_kind {
 	CRIT_KIND_TEXT = 0, /* at most so many bytes */
-	CRIT_KIND_SWITCH, /* off when 0 */
+	CRIT_KIND_SWITCH, /* off when 0, on whatever else it is set to */
 	CRIT_KIND_WORD, /* one of a list */
 	CRIT_KIND_NUMBER, /* with an optional suffix K, M or G */
 	CRIT_KIND_GROUPS /* of MPI calls, as crit_groups_parse takes them */
@@ -48,5 +50,11 @@ const char *crit_setting_text(enum crit_setting_name name, enum crit_setting_sou
 
 /* The number that holds, of a NUMBER. */
 uint64_t crit_setting_number(enum crit_setting_name name);
+
+/*
+ * Whether the variable is set to what makes no sense; if so, says in a part of a line what it is
+ * set to, what it may be and what holds, cut where it does not fit.  errno is left alone.
+ */
+bool crit_setting_explain(enum crit_setting_name name, char *ret_text, size_t size);
 
 #endif

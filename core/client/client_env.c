@@ -3,6 +3,7 @@
 #include "core/client/client_env.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/abi/abi_shim.h"
@@ -31,16 +32,23 @@ static bool is_on(enum crit_setting_name name)
 	return strcmp(crit_setting_text(name, NULL), "0") != 0;
 }
 
-static enum crit_setting_name find_ignored(void)
+/* Explains the first setting that makes no sense, and counts the others. */
+static void explain_ignored(char *ret_text, size_t size)
 {
-	enum crit_setting_source source;
+	char other[CRIT_IGNORED_BYTES] = "";
+	unsigned int count = 0;
 
-	for (int name = 0; name < CRIT_SETTING_COUNT; name++) {
-		(void)crit_setting_text((enum crit_setting_name)name, &source);
-		if (source == CRIT_FROM_NONSENSE)
-			return (enum crit_setting_name)name;
+	*ret_text = '\0';
+	for (int name = 0; name < CRIT_SETTING_COUNT; name++)
+		count += crit_setting_explain((enum crit_setting_name)name,
+					      count ? other : ret_text,
+					      count ? sizeof(other) : size);
+	if (count > 1) {
+		const size_t length = strlen(ret_text);
+
+		(void)snprintf(ret_text + length, size - length, "; %u more: see 'crit config'",
+			       count - 1);
 	}
-	return CRIT_SETTING_COUNT;
 }
 
 void crit_client_env_read(struct crit_client_env *ret_env)
@@ -50,7 +58,7 @@ void crit_client_env_read(struct crit_client_env *ret_env)
 	memset(ret_env, 0, sizeof(*ret_env));
 	ret_env->is_disabled = is_on(CRIT_SETTING_DISABLE);
 	ret_env->is_quiet = is_on(CRIT_SETTING_QUIET);
-	ret_env->ignored = find_ignored();
+	explain_ignored(ret_env->ignored, sizeof(ret_env->ignored));
 	ret_env->level = strcmp(crit_setting_text(CRIT_SETTING_LEVEL, NULL), "profile") == 0
 				 ? CRIT_LEVEL_PROFILE
 				 : CRIT_LEVEL_TRACE;

@@ -11,11 +11,12 @@
 #include "core/base/setting.h"
 
 #define CRIT_SOCKET_PATH_BYTES 108 /* sun_path */
+#define CRIT_IGNORED_BYTES 256
 
 struct crit_client_env { /* core/base/settings.def has ranges and defaults */
 	bool is_disabled; /* CRIT_DISABLE */
 	bool is_quiet; /* CRIT_QUIET */
-	enum crit_setting_name ignored; /* the first one that makes no sense, else COUNT */
+	char ignored[CRIT_IGNORED_BYTES]; /* says which settings make no sense, and why; "" none */
 	uint32_t level; /* enum crit_level */
 	uint32_t sample_hz; /* CRIT_SAMPLE_HZ; 0: CRIT_SAMPLE is off */
 	uint32_t sample_budget; /* CRIT_SAMPLE_BUDGET */

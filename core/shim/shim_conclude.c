@@ -13,7 +13,6 @@
 #include "core/base/clock.h"
 #include "core/base/guard.h"
 #include "core/base/line.h"
-#include "core/base/setting.h"
 #include "core/shim/shim_process.h"
 #include "core/shim/shim_state.h"
 
@@ -154,7 +153,6 @@ void crit_shim_conclude(void)
 {
 	CRIT_GUARD;
 	struct last_line line = { .length = 0 };
-	const enum crit_setting_name ignored = crit_process.env.ignored;
 
 	append(&line, "crit: ");
 	if (crit_shim_has_failed()) /* others may be, as on another node */
@@ -164,9 +162,8 @@ void crit_shim_conclude(void)
 		append_outcome(&line);
 	else
 		return;
-	if (ignored != CRIT_SETTING_COUNT)
-		append(&line, "; %s has no such value and was ignored, see 'crit config'",
-		       crit_setting_row(ignored)->variable);
+	if (crit_process.env.ignored[0])
+		append(&line, "; %s", crit_process.env.ignored);
 	crit_line_tame(line.text, line.length, false);
 	line.text[line.length++] = '\n';
 	if (!crit_process.env.is_quiet)

@@ -31,8 +31,21 @@ is "config: environment" "$(dump CRIT_LEVEL 2) $(dump CRIT_LEVEL 3) $(dump CRIT_
 export CRIT_LEVEL=profil
 is "config: nonsense" "$(dump CRIT_LEVEL 2) $(dump CRIT_LEVEL 3) $(dump CRIT_LEVEL 5)" \
 	"trace ignored profil"
+nonsense='CRIT_LEVEL=profil is ignored, as it is not one of: trace profile; the default trace holds'
 "$crit" config >/dev/null 2>"$trial/config.err"
-is "config: nonsense is said" "$? $(grep -c 'CRIT_LEVEL=profil makes no sense' "$trial/config.err")" "1 1"
+is "config: nonsense is said" "$? $(grep -c "$nonsense" "$trial/config.err")" "1 1"
+CRIT_DIR=$trial/nonsense CRIT_OTF2=no "$crit" run -- true 2>"$trial/run.err"
+is "run: nonsense is said" "$? $(head -n 2 "$trial/run.err")" "0 crit run: $nonsense
+crit run: CRIT_OTF2=no is ignored, as it is not one of: 0 1; the default 1 holds"
+CRIT_DIR=$trial/overruled "$crit" run -l profile -- true 2>"$trial/run.err"
+is "run: an option overrules nonsense" "$? $(grep -c ignored "$trial/run.err")" "0 0"
+CRIT_DIR=$trial/quiet CRIT_QUIET=1 "$crit" run -- true 2>"$trial/run.err"
+is "run: nonsense and CRIT_QUIET" "$? $(wc -c <"$trial/run.err")" "0 0"
+"$crit" report "$trial/nonsense" 2>"$trial/report.err" >"$trial/report.out"
+is "report: nonsense is said" "$? $(cat "$trial/report.err")" "0 crit report: $nonsense"
+CRIT_RING_BYTES=2x "$(dirname "$crit")/critd" --socket-path=/proc/nowhere/s 2>"$trial/critd.err"
+is "critd: nonsense is said" "$? $(head -n 1 "$trial/critd.err")" \
+	"1 critd: CRIT_RING_BYTES=2x is ignored, as it is no number from 0 to 1073741824; the default 0 holds"
 unset CRIT_LEVEL
 is "config: a stranger" "$(CRIT_LEVLE=x "$crit" config --dump 2>/dev/null | tail -n 1)" \
 	$'CRIT_LEVLE\t\tunknown\t\tx'

@@ -71,7 +71,8 @@ settings() {
 	CRIT_DISABLE=1 launch "disabled-$flavour" preload "$flavour" 2 last_line plain
 	ends "disabled-$flavour" none
 	CRIT_LEVEL=foo launch "level-$flavour" preload "$flavour" 2 last_line plain
-	ends "level-$flavour" "^crit: report in .*; CRIT_LEVEL has no such value and was ignored"
+	ends "level-$flavour" \
+		"^crit: report in .*; CRIT_LEVEL=foo is ignored, as it is not one of: trace profile; the default "
 	CRIT_FINISH_S=0 launch "hasty-$flavour" preload "$flavour" 2 last_line plain
 	ends "hasty-$flavour" "^crit: report follows in $dir\$"
 	launch "run-$flavour" run "$flavour" 2 last_line plain

@@ -69,6 +69,8 @@ static void check_values(void)
 		{ CRIT_SETTING_LEVEL, "", CRIT_FROM_DEFAULT },
 		{ CRIT_SETTING_ACTIVE, "kernel", CRIT_FROM_ENVIRONMENT },
 		{ CRIT_SETTING_ACTIVE, "poll", CRIT_FROM_NONSENSE },
+		{ CRIT_SETTING_OTF2, "no", CRIT_FROM_NONSENSE },
+		{ CRIT_SETTING_SAMPLE, "0", CRIT_FROM_ENVIRONMENT },
 		{ CRIT_SETTING_FINISH_S, "3600", CRIT_FROM_ENVIRONMENT },
 		{ CRIT_SETTING_FINISH_S, "3601", CRIT_FROM_NONSENSE },
 		{ CRIT_SETTING_FINISH_S, "-1", CRIT_FROM_NONSENSE },
@@ -110,6 +112,7 @@ static void check_client(void)
 	CHECK_UINT_EQ(env.max_bytes, 2ull << 30);
 	CHECK_INT_EQ(env.groups_off, 0);
 	CHECK_STR_EQ(env.directory, "crit-%e-%d-%k");
+	CHECK_STR_EQ(env.ignored, "");
 	CHECK_CASE("fields of a client");
 	CHECK_INT_EQ(crit_setting_row(CRIT_SETTING_DIR)->most + 1, sizeof(env.directory));
 	CHECK_INT_EQ(crit_setting_row(CRIT_SETTING_RUN)->most + 1, sizeof(env.run));
@@ -127,6 +130,56 @@ static void check_client(void)
 	CHECK_UINT_EQ(env.max_bytes, 3ull << 20);
 	CHECK_INT_EQ(env.level, CRIT_LEVEL_PROFILE);
 	CHECK_INT_EQ(env.groups_off, 1u << CRIT_GROUP_IO | 1u << CRIT_GROUP_GROUP);
+	clear();
+}
+
+/* What a user is told of a value that is ignored. */
+static void check_explanations(void)
+{
+	static const struct {
+		enum crit_setting_name name;
+		const char *value;
+		const char *text; /* NULL: none, as it makes sense */
+	} cases[] = {
+		{ CRIT_SETTING_LEVEL, "profile", NULL },
+		{ CRIT_SETTING_LEVEL, "", NULL },
+		{ CRIT_SETTING_QUIET, "banana", NULL },
+		{ CRIT_SETTING_LEVEL, "ban\nana",
+		  "CRIT_LEVEL=ban?ana is ignored, as it is not one of: trace profile; "
+		  "the default trace holds" },
+		{ CRIT_SETTING_SAMPLE_HZ, "0",
+		  "CRIT_SAMPLE_HZ=0 is ignored, as it is no number from 1 to 9999; "
+		  "the default 199 holds" },
+		{ CRIT_SETTING_CALLS, "mpi",
+		  "CRIT_CALLS=mpi is ignored, as it is no list of: all environment "
+		  "point_to_point request collective rma io communicator datatype group other; "
+		  "the default all holds" },
+	};
+	struct crit_client_env env;
+	char text[512];
+	char longest[130];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *variable = crit_setting_row(cases[i].name)->variable;
+
+		CHECK_CASE("explained: %s=%s", variable, cases[i].value);
+		(void)setenv(variable, cases[i].value, 1);
+		(void)snprintf(text, sizeof(text), "untouched");
+		CHECK(crit_setting_explain(cases[i].name, text, sizeof(text)) == !!cases[i].text);
+		CHECK_STR_EQ(text, cases[i].text ? cases[i].text : "untouched");
+		clear();
+	}
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	(void)setenv("CRIT_RUN", longest, 1);
+	CHECK(crit_setting_explain(CRIT_SETTING_RUN, text, sizeof(text)));
+	CHECK(strstr(text, "xxx is ignored, as it is longer than 127 bytes; the default holds"));
+	crit_client_env_read(&env);
+	CHECK_STR_EQ(env.ignored, text);
+	(void)setenv("CRIT_OTF2", "no", 1);
+	crit_client_env_read(&env);
+	CHECK_STR_EQ(env.ignored, "CRIT_OTF2=no is ignored, as it is not one of: 0 1; "
+				  "the default 1 holds; 1 more: see 'crit config'");
 	clear();
 }
 
@@ -307,6 +360,7 @@ int main(void)
 	check_defaults();
 	check_values();
 	check_client();
+	check_explanations();
 	check_groups();
 	check_programs();
 	check_tokens();
