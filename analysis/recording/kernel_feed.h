@@ -20,6 +20,7 @@
 
 #include "analysis/recording/node_clock.h"
 #include "analysis/recording/recording.h"
+#include "analysis/schema/block_results.h"
 #include "core/abi/abi_blocked.h"
 #include "core/abi/abi_wake.h"
 
@@ -51,10 +52,19 @@ union crit_kernel_record { /* and what follows, up to head.size */
 	unsigned char bytes[CRIT_FEED_RECORD_BYTES];
 };
 
-/* The system call that the thread blocks in which a SWITCH takes off its CPU; NULL: not told. */
+#define CRIT_KERNEL_STOPPED_BITS 0x0cu /* of the state in a SWITCH: stopped, traced */
+
+/*
+ * The system call that the thread blocks in which a SWITCH takes off its CPU; NULL: not told.  One
+ * that is stopped does not wait for what it was interrupted in: CRIT_BLOCK_STOPPED.
+ */
 static inline const struct crit_kernel_call *
 crit_kernel_record_call(const union crit_kernel_record *record)
 {
+	static const struct crit_kernel_call stopped = { .number = CRIT_BLOCK_STOPPED };
+
+	if (record->head.state & CRIT_KERNEL_STOPPED_BITS)
+		return &stopped;
 	if (!(record->head.flags & CRIT_KF_CALL) || record->head.size < sizeof(record->blocked))
 		return NULL;
 	return record->head.size < sizeof(record->blocked_taken) ? &record->blocked.call

@@ -9,6 +9,7 @@
 
 #define CRIT_BLOCK_NO_CALL (-1) /* interrupted in user mode, as by a page fault */
 #define CRIT_BLOCK_NOT_TOLD (-2) /* the recording does not say */
+#define CRIT_BLOCK_STOPPED 1000 /* stopped by a signal, or traced: no call has this number */
 
 enum crit_block_object { /* what the first argument of a system call is */
 	CRIT_BLOCK_OBJECT_NONE = 0, /* nothing that tells waits apart */
@@ -20,7 +21,7 @@ enum crit_block_object { /* what the first argument of a system call is */
 
 struct crit_block_call {
 	uint64_t object;
-	int16_t number; /* in the machine's own table, or CRIT_BLOCK_NO_CALL, CRIT_BLOCK_NOT_TOLD */
+	int16_t number; /* in the machine's own table, or one of CRIT_BLOCK_ above */
 	bool is_compat; /* in the table of 32-bit calls */
 	uint8_t object_kind; /* enum crit_block_object */
 };

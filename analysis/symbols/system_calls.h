@@ -3,7 +3,10 @@
 #ifndef CRIT_SYSTEM_CALLS_H
 #define CRIT_SYSTEM_CALLS_H
 
-/* The call of this number on this machine; NULL: there is none that the headers know.  Static. */
+/*
+ * The call of this number on this machine, or what stands in the place of one for
+ * CRIT_BLOCK_STOPPED; NULL: there is none that the headers know.  Static.
+ */
 const char *crit_system_call_name(int number);
 
 #endif

@@ -214,6 +214,17 @@ within "sleep: share of nobody, per cent" "$(cause 1 2)" 99 100
 grep -m 1 '%' "$trial/waits" | grep -q 'nobody of the run: .* that ends a block in clock_nanosleep'
 point "sleep: a timer is nobody of the run" $? "$(grep -m 1 '%' "$trial/waits")"
 
+# shellcheck disable=SC2016 # for the shell that it is handed to
+record stopped sh -c 'sleep 0.2 & kill -STOP $!; sleep 0.5; kill -CONT $!; wait'
+report=$dir/report.json
+said=$(ask 'sum(w["blocked_s"] for w in r["wait_paths"] if w["call"] == "a stop by signal or debugger")')
+within "stopped: seconds of a stop of 0.5, which are none of the sleep it interrupts" "$said" 0.45 1
+said=$(ask 'sum(w["blocked_s"] for w in r["wait_paths"] if "nanosleep" in w["call"])')
+within "stopped: seconds of two sleeps" "$said" 0.45 0.85
+waits
+grep -q 'in a block in a stop by signal or debugger, for thread .* (sh)' "$trial/waits"
+point "stopped: crit waits tells it" $? "$(grep -m 1 'stop by signal' "$trial/waits")"
+
 mkdir "$trial/memory"
 mount -t tmpfs -o size=16m tmpfs "$trial/memory"
 cp "$dir"/*.crit "$trial/memory"

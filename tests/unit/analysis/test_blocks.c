@@ -11,6 +11,8 @@
 #define MS CRIT_ACT_MS
 #define ROOT CRIT_ACT_ROOT
 #define OTHER 200u
+#define STOPPED 4 /* states of the kernel */
+#define TRACED 8
 #define LOCK_A 0x7f0000001000ull
 #define LOCK_B 0x7f0000001040ull
 
@@ -22,15 +24,15 @@ static struct crit_kernel_call call_of(long number, uint64_t argument, uint32_t 
 }
 
 /* The thread, on a CPU of its own, blocks from at_ns on in the call; for_ns later it runs again. */
-static void block(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint64_t for_ns,
-		  struct crit_kernel_call call)
+static void block_in(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint64_t for_ns,
+		     struct crit_kernel_call call, uint8_t state)
 {
 	const uint16_t cpu = tid == ROOT ? 0 : 1;
 	struct crit_kernel_blocked record = { .switched = { .head = { .kind = CRIT_K_SWITCH,
 								      .cpu = cpu,
 								      .flags = CRIT_KF_PREV_MEMBER |
 									       CRIT_KF_CALL,
-								      .state = CRIT_ACT_SLEEPING,
+								      .state = state,
 								      .time_ns = at_ns },
 							    .prev_tid = tid },
 					      .call = call };
@@ -38,6 +40,12 @@ static void block(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint64_t f
 	crit_maker_kernel(m, &record.switched.head, sizeof(record));
 	crit_act_wake(m, at_ns + for_ns, tid);
 	crit_act_in(m, at_ns + for_ns, tid, cpu);
+}
+
+static void block(struct crit_maker *m, uint64_t at_ns, uint32_t tid, uint64_t for_ns,
+		  struct crit_kernel_call call)
+{
+	block_in(m, at_ns, tid, for_ns, call, CRIT_ACT_SLEEPING);
 }
 
 /* As block, while a member waits for the CPU, which a task outside the run gets. */
@@ -124,6 +132,34 @@ static void check_calls(void)
 	crit_results_destroy(r);
 }
 
+/* A signal stops a thread in a call, then one whose call is not told; a debugger stops another. */
+static void check_stops(void)
+{
+	const struct crit_kernel_call sleep = call_of(SYS_clock_nanosleep, 1, 0);
+	const struct crit_kernel_call lock = call_of(SYS_futex, LOCK_A, FUTEX_WAIT_PRIVATE);
+	struct crit_maker *m = crit_act_begin("node");
+	struct crit_results *r;
+
+	crit_act_enrol(m, 0, ROOT);
+	crit_act_start(m, 1 * MS, OTHER, OTHER, 1);
+	block(m, 10 * MS, ROOT, 2 * MS, sleep);
+	block_in(m, 13 * MS, ROOT, 5 * MS, sleep, STOPPED);
+	block_in(m, 20 * MS, OTHER, 3 * MS, lock, TRACED);
+	block(m, 30 * MS, OTHER, 4 * MS, lock);
+	crit_act_out(m, 40 * MS, ROOT, 0, STOPPED);
+	crit_act_wake(m, 41 * MS, ROOT);
+	crit_act_in(m, 42 * MS, ROOT, 0);
+	crit_act_end(m, 50 * MS, OTHER, OTHER, 1);
+	crit_act_end(m, 51 * MS, ROOT, ROOT, 0);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	check_cell(r, ROOT, SYS_clock_nanosleep, 0, 1, 2 * MS);
+	check_cell(r, ROOT, CRIT_BLOCK_STOPPED, 0, 2, 6 * MS);
+	check_cell(r, OTHER, CRIT_BLOCK_STOPPED, 0, 1, 3 * MS);
+	check_cell(r, OTHER, SYS_futex, LOCK_A, 1, 4 * MS);
+	CHECK_UINT_EQ(r->blocks.cell_count, 4);
+	crit_results_destroy(r);
+}
+
 /* Of a rank's time outside its part of the window nothing is counted. */
 static void check_window(void)
 {
@@ -198,6 +234,7 @@ static void check_captures(void)
 int main(void)
 {
 	check_calls();
+	check_stops();
 	check_window();
 	check_captures();
 	return check_done();
