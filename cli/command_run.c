@@ -28,7 +28,7 @@
 struct run_options {
 	struct crit_client_env env;
 	bool has_shim;
-	bool is_quiet; /* the user's CRIT_QUIET */
+	bool is_quiet; /* the user's CRIT_QUIET: errors of the command alone are told */
 	bool is_rank; /* a launcher has started this and others like it: they are one run */
 	char libomp[PATH_MAX]; /* preloaded over the program's own OpenMP runtime; "" not */
 	pid_t attach_pid; /* 0: start a program */
@@ -201,7 +201,7 @@ static int open_client(struct crit_client *client, const struct run_options *opt
 	struct crit_err err = { { 0 } };
 	int rc = crit_client_open(client, &client_options, &err);
 
-	if (rc)
+	if (rc && (!options->is_quiet || options->attach_pid))
 		crit_child_say_unrecorded(rc, &err);
 	return rc;
 }
@@ -229,15 +229,16 @@ static void preload(const char *path)
 	set_lists("ASAN_OPTIONS", getenv("ASAN_OPTIONS"), "verify_asan_link_order=0");
 }
 
-static void set_preload(void)
+static void set_preload(const struct run_options *options)
 {
 	char path[PATH_MAX];
 
 	if (crit_installation_library("libcrit_pmpi.so", path, sizeof(path)) ||
 	    strpbrk(path, " :")) {
-		fprintf(stderr,
-			"crit run: no MPI calls are recorded: libcrit_pmpi.so is not beside "
-			"crit, or its path has a blank or colon; reinstall crit\n");
+		if (!options->is_quiet)
+			fprintf(stderr,
+				"crit run: no MPI calls are recorded: libcrit_pmpi.so is not "
+				"beside crit, or its path has a blank or colon; reinstall crit\n");
 		return;
 	}
 	preload(path);
@@ -267,7 +268,7 @@ static void tell_end(const struct crit_client *client, const struct run_options 
 static void tell_unseen(const struct crit_child *child)
 {
 	const char *name;
-	enum crit_linkage linkage = child->is_recorded && child->has_shim
+	enum crit_linkage linkage = child->is_recorded && child->has_shim && !child->is_quiet
 					    ? crit_child_linkage(child->program, &name)
 					    : CRIT_LINKAGE_OPEN;
 
@@ -286,7 +287,9 @@ static void tell_unseen(const struct crit_child *child)
 static int run_program(struct run_options *options)
 {
 	struct crit_client client = { .fd = -1 };
-	struct crit_child child = { .program = options->program, .env = &options->env };
+	struct crit_child child = { .program = options->program,
+				    .env = &options->env,
+				    .is_quiet = options->is_quiet };
 	crit_autoclose int directory_fd = -1;
 	char exe[PATH_MAX];
 	int rc = crit_child_find(options->program[0], exe);
@@ -313,7 +316,7 @@ static int run_program(struct run_options *options)
 				       client.socket_path);
 		(void)setenv("CRIT_SOCKET", client.socket_path, 1);
 		if (options->has_shim)
-			set_preload();
+			set_preload(options);
 	}
 	child.has_shim = options->has_shim;
 	if (options->libomp[0])
@@ -346,6 +349,8 @@ static void attach_children(struct crit_client *client, const struct run_options
 	if (rc)
 		fprintf(stderr, "crit run: cannot find the processes below %d: %s\n",
 			(int)options->attach_pid, strerror(-rc));
+	if (options->is_quiet)
+		return;
 	if (attached.left_out_count > 0)
 		fprintf(stderr,
 			"crit run: processes below %d that are not recorded, as they belong to "

@@ -116,7 +116,7 @@ static void register_root(const struct crit_child *child)
 					  << CRIT_PF_LINKAGE_SHIFT);
 	if (!rc)
 		rc = crit_client_register(&client, &member, NULL, &err);
-	if (rc)
+	if (rc && !child->is_quiet)
 		crit_child_say_unrecorded(rc, &err);
 	/* The connection closes by itself at exec: until then it vouches for this process. */
 }

@@ -16,6 +16,7 @@ struct crit_child {
 	const struct crit_client_env *env; /* socket and run key for its registration */
 	bool is_recorded; /* false: run it plainly */
 	bool has_shim; /* the shim is to be preloaded into it */
+	bool is_quiet; /* nothing is said of its registration */
 };
 
 /* Looks name up like a shell. Range: ret_path has PATH_MAX bytes. Errors: -ENOENT, -EACCES. */

@@ -44,6 +44,8 @@ is_privileged=1
 unseen "set-user-ID" "$trial/burn-setuid is set-user-ID or set-group-ID" -- "$trial/burn-setuid" 10
 unseen "capabilities" "$trial/burn-capable has file capabilities" -- "$trial/burn-capable" 10
 unset is_privileged
+CRIT_DIR=$trial/quiet CRIT_QUIET=1 "$crit" run -- "$apps/phases_static" >"$trial/out" 2>"$trial/err"
+point "static, CRIT_QUIET=1: nothing is said" "$(wc -c <"$trial/err")" "$(cat "$trial/err")"
 unseen "dynamic" "" -- "$apps/phases_pie"
 unseen "a script and no program" "" -- sh -c "$apps/burn 10" /dev/null "$trial" /nonexistent/x
 unseen "static, no shim wanted" "" --no-shim -- "$apps/phases_static"

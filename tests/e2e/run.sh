@@ -114,13 +114,21 @@ said=$(ask '[x["rank"] for x in r["ranks"]], lacks()')
 [[ "$said" = "([0, 1], [])" && "$(grep -c '^crit: report' "$trial/both.err")" -eq 1 ]]
 point "inside and outside: one run" $? "$said $(grep '^crit: report' "$trial/both.err")"
 
-# A run without a collector runs all the same, and says so in one line.
+# A run without a collector runs all the same, and says so in one line, but for CRIT_QUIET.
 mkdir -p "$trial/alone/bin"
 cp "$crit" "$trial/alone/bin/"
 CRIT_DIR=$trial/none "$trial/alone/bin/crit" run -- sh -c 'exit 5' 2>"$trial/none.err"
 got=$?
 [ "$got" -eq 5 ] && [ "$(wc -l <"$trial/none.err")" -eq 1 ] && [ ! -e "$trial/none" ]
 point "no critd: runs all the same" $? "status $got: $(cat "$trial/none.err")"
+CRIT_QUIET=1 CRIT_DIR=$trial/none "$trial/alone/bin/crit" run -- sh -c 'exit 5' 2>"$trial/none.err"
+got=$?
+[ "$got" -eq 5 ] && [ ! -s "$trial/none.err" ]
+point "no critd, CRIT_QUIET=1: nothing is said" $? "status $got: $(cat "$trial/none.err")"
+CRIT_QUIET=1 CRIT_DIR=$trial/none "$crit" run -- "$trial/nothing" 2>"$trial/none.err"
+got=$?
+[ "$got" -eq 127 ] && [ "$(wc -l <"$trial/none.err")" -eq 1 ]
+point "no such program, CRIT_QUIET=1: is said" $? "status $got: $(cat "$trial/none.err")"
 
 # So does one that cannot have its files, and the line says why.
 # without WHY NAME COMMAND...: COMMAND runs a program that exits with 5 under crit run
