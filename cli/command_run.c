@@ -403,6 +403,18 @@ static bool is_quiet(void)
 	return strcmp(quiet, "0") != 0 && strcmp(quiet, CRIT_QUIET_IN_RUN) != 0;
 }
 
+/* What is recorded by this command is no part of a run that it is in, but what it starts is. */
+static void tell_begin(const struct crit_client_env *env)
+{
+	if (env->is_in_run)
+		fprintf(stderr,
+			"crit run: this is inside another crit run, whose report leaves out "
+			"the program and counts crit's own processes here; use one of the "
+			"two, or set CRIT_DISABLE=1 for this one\n");
+	else
+		crit_command_tell_ignored("run");
+}
+
 int crit_command_run(int argc, char **argv)
 {
 	struct run_options options = { .has_shim = true,
@@ -414,8 +426,7 @@ int crit_command_run(int argc, char **argv)
 	code = parse(argc, argv, &options);
 	if (code != CRIT_SYNTAX_GO_ON)
 		return code;
-	if (!options.is_quiet && !options.is_rank && !options.env.is_in_run &&
-	    !options.env.is_disabled)
-		crit_command_tell_ignored("run");
+	if (!options.is_quiet && !options.is_rank && !options.env.is_disabled)
+		tell_begin(&options.env);
 	return options.attach_pid ? attach(&options) : run_program(&options);
 }

@@ -114,6 +114,19 @@ said=$(ask '[x["rank"] for x in r["ranks"]], lacks()')
 [[ "$said" = "([0, 1], [])" && "$(grep -c '^crit: report' "$trial/both.err")" -eq 1 ]]
 point "inside and outside: one run" $? "$said $(grep '^crit: report' "$trial/both.err")"
 
+# Without a launcher it is a run of its own in another one, and says so, but where it is off.
+nested="'$crit' run -o '$trial/inner' -- sleep 0.1"
+"$crit" run -o "$trial/outer" -- sh -c "$nested" >"$trial/nested.out" 2>"$trial/nested.err"
+[ "$(grep -c '^crit run: this is inside another crit run' "$trial/nested.err")" -eq 1 ] &&
+	[ "$(grep -c '^crit: report' "$trial/nested.err")" -eq 2 ]
+point "run in a run: says so" $? "$(grep '^crit' "$trial/nested.err")"
+"$crit" run -o "$trial/single" -- sh -c "CRIT_DISABLE=1 $nested" >"$trial/nested.out" 2>"$trial/nested.err"
+report=$trial/single/report.json
+said=$(grep -c '^crit run' "$trial/nested.err")
+said+=", $(ask '{"sleep", "critd", "crit-names", "crit-paths"} & {x["name"] for x in r["threads"]}')"
+[ "$said" = "0, {'sleep'}" ]
+point "run in a run, CRIT_DISABLE=1: is a part of that" $? "$said"
+
 # A run without a collector runs all the same, and says so in one line, but for CRIT_QUIET.
 mkdir -p "$trial/alone/bin"
 cp "$crit" "$trial/alone/bin/"
