@@ -18,6 +18,8 @@
 #define HELPER_RATIO 0.2 /* of the most work, and of the time it is there */
 #define MOST_SECOND_RATIO 0.5 /* of the longest: else nobody is the one that is blocked */
 #define SHORT_RATIO 0.5 /* of what short CPUs cost: the rest waits meanwhile */
+#define TURNS_OVERLAP_RATIO 0.1 /* of the time in which others could work beside the longest */
+#define TURNS_LEAST_RATIO 0.05 /* of the time that somebody is active, for that */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window, from which somebody had the CPUs */
 
 double crit_lost_time_cpus(const struct crit_node_row *node)
@@ -363,6 +365,19 @@ static void divide(const struct crit_results *results, const struct crit_lost_un
 	lost->loss_s[CRIT_LOSS_UNKNOWN] = (units->unknown[0] + units->unknown[1]) * per_unit;
 }
 
+/* Those who work beside others end sooner, the more so the evener; those who take turns do not. */
+static bool is_by_turns(const struct crit_lost_units *units,
+			const struct crit_consistency_check *check)
+{
+	double most = 0, others;
+
+	for (size_t i = 0; i < units->count; i++)
+		most = fmax(most, units->rows[i].active);
+	others = units->active - most;
+	return others >= TURNS_LEAST_RATIO * (double)check->active_ns &&
+	       units->active - (double)check->active_ns <= TURNS_OVERLAP_RATIO * others;
+}
+
 static int compare_work(const void *left, const void *right)
 {
 	const struct crit_lost_unit *a = left, *b = right;
@@ -482,6 +497,7 @@ int crit_lost_time_of(const struct crit_results *results, const uint32_t *kinds,
 		lost.units = units.capacity;
 		lost.unknown_ratio = unknown_ratio_of(results);
 		divide(results, &units, check, crowds, &lost);
+		lost.is_by_turns = is_by_turns(&units, check);
 		name_units(&units, results, &lost);
 	}
 	free(crowds);

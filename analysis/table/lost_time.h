@@ -61,6 +61,7 @@ struct crit_lost_time {
 	double work_balance_ratio; /* mean over maximum of the units' useful CPU time */
 	bool is_work_known; /* else useful time is time on the clock, CPUs or not */
 	bool is_uneven; /* the most has enough beyond the mean to be worth a word */
+	bool is_by_turns; /* hardly ever two units are active at once, that could have been */
 	double unknown_ratio; /* of the app threads' time in the window */
 	bool lacks_cpus; /* CPUs for all, and yet not to be had */
 	bool has_foreign_load; /* CPUs were not to be had, as others used them */

@@ -186,20 +186,28 @@ static bool say_cause(struct crit_summary *summary, const char *before)
 static void say_promise(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
-	double gain_s = lost->gain_s, foretold_s;
+	double *gain_s = &summary->promised_s, foretold_s;
 	char where[CRIT_CAUSE_WHAT_BYTES];
 
 	if (lost->has_foreign_load)
 		return;
 	summary->has_promise = true;
-	if (gain_s < GAIN_WORTH_SAYING_RATIO * lost->window_s) {
+	*gain_s = lost->gain_s;
+	if (*gain_s < GAIN_WORTH_SAYING_RATIO * lost->window_s) {
 		append(summary, "; balanced, the run would end hardly sooner");
 		return;
 	}
+	if (lost->is_by_turns) {
+		append(summary,
+		       "; they work one after another, and only side by side the run could end "
+		       "sooner, by %.3f s (%.1f%%) at most",
+		       *gain_s, percent_of_window(summary, *gain_s));
+		return;
+	}
 	if (crit_verdict_fix(summary, where, sizeof(where), &foretold_s))
-		gain_s = fmin(gain_s, foretold_s);
+		*gain_s = fmin(*gain_s, foretold_s);
 	append(summary, "; balanced%s, the run could end at most %.3f s (%.1f%%) sooner", where,
-	       gain_s, percent_of_window(summary, gain_s));
+	       *gain_s, percent_of_window(summary, *gain_s));
 }
 
 /* "thread 42 (solver) of process 42 works alone for 0.300 s (37.5% of the window), ...". */
@@ -256,7 +264,7 @@ static void say_imbalance(struct crit_summary *summary)
 		append(summary, "%ss wait for each other for %.3f s (%.1f%% of the window)%s%s%s",
 		       unit_name(summary), lost_s, percent_of_window(summary, lost_s),
 		       call ? ", mostly in " : "", call ? crit_call_name(call->call) : "", where);
-		if (!say_cause(summary, ": "))
+		if (!say_cause(summary, ": ") && !lost->is_by_turns)
 			append(summary,
 			       ": the late %s changes from step to step, or they work one after "
 			       "another",

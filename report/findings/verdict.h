@@ -5,7 +5,7 @@
 
 #include "report/tables/summary.h"
 
-/* Fills verdict, sentence and has_promise. */
+/* Fills verdict, sentence and what it promises. */
 void crit_verdict_find(struct crit_summary *summary);
 
 #endif

@@ -8,6 +8,7 @@
 #include "report/fixes/fix_words.h"
 
 #define LEAST_OF_ALL 0.8 /* of what balancing all code gains */
+#define LEAST_OF_BOUND 0.5 /* of what balance could gain at most, for that, if nobody stands out */
 #define LEAST_RATIO 0.01 /* of the window */
 #define FUNCTION_OF_PLACE 0.9 /* a function says more than the calls around it */
 
@@ -33,6 +34,13 @@ static const struct crit_fix_row *best_of(const struct crit_fix_table *fixes,
 	return NULL;
 }
 
+/* Work that is even altogether, and uneven in each step by turns, gains by balance in each step. */
+static bool is_by_steps(const struct crit_summary *summary, const struct crit_fix_row *all)
+{
+	return !summary->lost.named_count &&
+	       (double)all->gain_ns < LEAST_OF_BOUND * 1e9 * summary->lost.gain_s;
+}
+
 bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t text_bytes,
 		      double *ret_gain_s)
 {
@@ -46,6 +54,7 @@ bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t tex
 	best = best_of(summary->fixes, CRIT_FIX_BALANCED, false);
 	function = best_of(summary->fixes, CRIT_FIX_BALANCED, true);
 	if (!all || !best || (double)best->gain_ns < LEAST_OF_ALL * (double)all->gain_ns ||
+	    is_by_steps(summary, all) ||
 	    (double)best->gain_ns < LEAST_RATIO * (double)summary->results->window_ns)
 		return false;
 	if (function && (double)function->gain_ns >= FUNCTION_OF_PLACE * (double)best->gain_ns)

@@ -65,7 +65,8 @@ struct crit_summary {
 	uint64_t silent_ns; /* T(n = 0) */
 	double cmetric_s; /* sum over the headline unit, scope run */
 	struct crit_lost_time lost;
-	bool has_promise; /* the sentence says by how much sooner the run could end */
+	bool has_promise; /* the sentence says by how much sooner the run could end: */
+	double promised_s;
 	size_t app_threads;
 	size_t ranks_missing; /* of the worlds' ranks, not recorded */
 	size_t *rank_order; /* indexes into ranks, by CMetric, descending */

@@ -292,8 +292,48 @@ static void test_asleep_in_region(void)
 	crit_summary_fini(&summary);
 }
 
+/* Ranks 0 and 1 work for 800 and 400 ms, of which somebody works for any_ms. */
+static void fill_turns(uint64_t any_ms)
+{
+	static const uint64_t run_ms[] = { 800, 400 };
+
+	fill();
+	sample.nodes[0].shortage.waiting_ns = 0;
+	for (int i = 0; i < 2; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		*cells = (struct crit_cells){ 0 };
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = run_ms[i] * MS;
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = (1300 - run_ms[i]) * MS;
+		sample.threads[i].idle_blocked_ns = 0;
+		sample.ranks[i].active_ns = run_ms[i] * MS;
+		sample.checks[i].active_ns = any_ms * MS;
+	}
+	sample.nodes[0].busy_ns = 1200 * MS;
+	summarise_ranks();
+}
+
+/* Who works while nobody else does gains nothing by having less of it. */
+static void test_turns(void)
+{
+	fill_turns(1180);
+	says("Rank 0 on node1 has 1.3 times the mean work");
+	says("; they work one after another, and only side by side the run could end sooner, by "
+	     "0.580 s (44.6%) at most");
+	is_silent_of("balanced");
+	CHECK(summary.has_promise);
+	CHECK_NEAR(summary.promised_s, 0.58, 1e-9);
+	crit_summary_fini(&summary);
+	fill_turns(1100);
+	says("; balanced, the run could end at most 0.500 s (38.5%) sooner");
+	is_silent_of("one after another");
+	CHECK_NEAR(summary.promised_s, 0.5, 1e-9);
+	crit_summary_fini(&summary);
+}
+
 int main(void)
 {
+	test_turns();
 	test_asleep_in_region();
 	test_nobody_had_it();
 	test_pools();

@@ -12,6 +12,7 @@
 #include "report/causes/cause_rows.h"
 #include "report/causes/code_places.h"
 #include "report/causes/cause_words.h"
+#include "report/findings/verdict_fix.h"
 #include "report/fixes/fix_words.h"
 #include "tests/lib/check.h"
 
@@ -250,8 +251,44 @@ static void test_cut(void)
 	free(text);
 }
 
+/* Where nobody stands out, but balance in each step would gain much, no place does it alone. */
+static void test_by_steps(void)
+{
+	static const struct crit_code_end outside;
+	const struct crit_code_place place = { .before = &outside, .after = &outside };
+	struct crit_fix_row rows[] = {
+		{ .kind = CRIT_FIX_BALANCED, .place = &place, .gain_ns = 90 * MS },
+		{ .kind = CRIT_FIX_ALL_BALANCED, .gain_ns = 100 * MS },
+	};
+	const struct crit_costs costs = { .window_ns = 1000 * MS };
+	struct crit_cause_table causes = { .costs = &costs };
+	struct crit_fix_table fixes = { .rows = rows, .row_count = 2 };
+	char text[CRIT_CAUSE_WHAT_BYTES];
+	struct crit_summary summary;
+	struct crit_results results;
+	double gain_s = 0;
+
+	init(&summary, &results, NULL, 0);
+	results.window_ns = 1000 * MS;
+	summary.causes = &causes;
+	summary.fixes = &fixes;
+	summary.lost = (struct crit_lost_time){ .is_valid = true, .gain_s = 0.19 };
+	CHECK(crit_verdict_fix(&summary, text, sizeof(text), &gain_s));
+	CHECK_STR_EQ(text, " from its begin to its end");
+	CHECK_NEAR(gain_s, 0.09, 1e-9);
+	summary.lost.gain_s = 0.21;
+	CHECK(!crit_verdict_fix(&summary, text, sizeof(text), &gain_s));
+	CHECK_STR_EQ(text, "");
+	summary.lost.named_count = 1;
+	CHECK(crit_verdict_fix(&summary, text, sizeof(text), &gain_s));
+	summary.causes = NULL;
+	summary.fixes = NULL;
+	crit_summary_fini(&summary);
+}
+
 int main(void)
 {
+	test_by_steps();
 	check_told();
 	check_not_told();
 	check_names();
