@@ -9,6 +9,7 @@
 #include "analysis/table/efficiency.h"
 #include "analysis/table/lost_units.h"
 #include "analysis/table/unit_presence.h"
+#include "core/base/array.h"
 
 #define NAMED_BALANCE_RATIO 0.90 /* above it nobody is named */
 #define NAMED_EXCESS_RATIO 0.5 /* of the largest excess over the mean */
@@ -278,16 +279,14 @@ static void find_gone(const struct crit_results *results, struct crit_lost_time 
 }
 
 /*
- * How long one is blocked while nobody is active where others may wait for it: a rank outside MPI,
- * and a thread without ranks in a parallel region, whose team is not complete before it has come.
+ * How long one is blocked while nobody is active where others may wait for it: a rank outside MPI
+ * or in a parallel region, and a thread without ranks in a region.
  */
 static double blocked_in_place(const struct crit_results *results,
 			       const struct crit_lost_unit *unit)
 {
-	if (results->has_ranks || !unit->teller)
-		return unit->blocked[0];
-	return crit_smaller(unit->blocked[0],
-			    (double)unit->teller->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP]);
+	return results->has_ranks ? fmax(unit->blocked[0], unit->in_region)
+				  : crit_smaller(unit->blocked[0], unit->in_region);
 }
 
 /*
@@ -300,12 +299,15 @@ static double held_up(const struct crit_results *results, const struct crit_lost
 	double most = 0, second = 0;
 
 	for (size_t i = 0; i < units->count; i++) {
-		const double blocked = blocked_in_place(results, &units->rows[i]);
+		const struct crit_lost_unit *unit = &units->rows[i];
+		const double blocked = blocked_in_place(results, unit);
+		const bool is_in_region = !results->has_ranks || blocked > unit->blocked[0];
 
 		second = fmax(second, fmin(most, blocked));
 		if (blocked > most) {
-			lost->blocked_row = units->rows[i].row;
-			lost->blocked_s = 1e-9 * (blocked + units->rows[i].blocked[1]);
+			lost->blocked_row = unit->row;
+			lost->blocked_thread = is_in_region ? unit->in_region_row : CRIT_NONE;
+			lost->blocked_s = 1e-9 * (blocked + unit->blocked[1]);
 		}
 		most = fmax(most, blocked);
 	}
@@ -475,6 +477,7 @@ int crit_lost_time_of(const struct crit_results *results, const uint32_t *kinds,
 		.unit = results->has_ranks ? CRIT_UNIT_RANKS : CRIT_UNIT_THREADS,
 		.window_s = (double)results->window_ns * 1e-9,
 		.work_balance_ratio = 1,
+		.blocked_thread = CRIT_NONE,
 	};
 	const struct crit_consistency_check *check = law_of(results, lost.unit);
 	struct crit_lost_units units;

@@ -48,6 +48,7 @@ struct crit_lost_time {
 	double loss_s[CRIT_LOSS_COUNT];
 	double waiting_s; /* no active thread while others have one; ranks: nor blocked */
 	size_t blocked_row; /* who is blocked longest while nobody is active, threads in a region */
+	uint32_t blocked_thread; /* row of who is in a region for that; CRIT_NONE: outside MPI */
 	double blocked_alone_s; /* for so long; 0: several are */
 	double blocked_s; /* so much of its time altogether */
 	size_t gone_row; /* of ranks: the first of a world that ended without MPI_Finalize */

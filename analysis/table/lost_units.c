@@ -111,16 +111,32 @@ static double in_mpi(const struct crit_cells *cells)
 			crit_cells_class(cells, CRIT_CLASS_MPI_POLL));
 }
 
-/* Where a rank's thread is in MPI, the rank is: what its others do does not hold up anybody. */
-static void add_thread(struct crit_lost_unit *unit, const struct crit_thread_row *thread,
-		       double active, uint64_t window_ns)
+/* Its team is not complete before it has come, outside of OpenMP's own waits. */
+static double blocked_in_region(const struct crit_thread_row *thread, uint64_t blocked_ns)
 {
-	const double mpi = in_mpi(&thread->cells);
+	const double alone = (double)blocked_ns - (double)thread->idle_blocked_ns;
+
+	return crit_smaller((double)thread->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP],
+			    crit_at_least_0(alone));
+}
+
+/* Where a rank's thread is in MPI, the rank is: what its others do does not hold up anybody. */
+static void add_thread(struct crit_lost_unit *unit, const struct crit_results *results,
+		       uint32_t row, double active)
+{
+	const struct crit_thread_row *thread = &results->threads[row];
+	const double mpi = in_mpi(&thread->cells), window_ns = (double)results->window_ns;
 	struct crit_usage usage;
+	double in_region;
 
 	crit_usage_of(&thread->cells, &usage);
-	if (active > LEAST_ACTIVE_RATIO * unit->active && window_ns)
-		unit->threads += (double)(usage.life_ns - usage.setup_ns) / (double)window_ns;
+	in_region = blocked_in_region(thread, usage.blocked_ns);
+	if (in_region > unit->in_region) {
+		unit->in_region = in_region;
+		unit->in_region_row = row;
+	}
+	if (active > LEAST_ACTIVE_RATIO * unit->active && window_ns > 0)
+		unit->threads += (double)(usage.life_ns - usage.setup_ns) / window_ns;
 	if (unit->teller &&
 	    (unit->teller_mpi > mpi || (unit->teller_mpi >= mpi && unit->teller_active >= active)))
 		return;
@@ -150,8 +166,8 @@ static size_t find_ranks(const struct crit_results *results, struct crit_lost_un
 		const struct crit_thread_row *thread = &results->threads[i];
 
 		if (thread->role == CRIT_THREAD_APP && thread->rank_row >= 0)
-			add_thread(&units[thread->rank_row], thread,
-				   active_in(results, &thread->cells), results->window_ns);
+			add_thread(&units[thread->rank_row], results, (uint32_t)i,
+				   active_in(results, &thread->cells));
 	}
 	return results->rank_count;
 }
@@ -170,7 +186,7 @@ static size_t find_threads(const struct crit_results *results, struct crit_lost_
 			(struct crit_lost_unit){ .row = i, .node = thread->node, .active = active };
 		split_active(&units[count], &thread->cells, results->rule);
 		units[count].team = (double)crit_cells_class(&thread->cells, CRIT_CLASS_OMP_WAIT);
-		add_thread(&units[count++], thread, active, results->window_ns);
+		add_thread(&units[count++], results, (uint32_t)i, active);
 	}
 	return count;
 }

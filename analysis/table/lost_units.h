@@ -18,6 +18,8 @@ struct crit_lost_unit { /* a rank, or a thread; times in ns of the window */
 	const struct crit_thread_row *teller; /* tells what it does while it is not active */
 	double teller_active, teller_mpi; /* how long that is active, and in MPI */
 	double work; /* useful CPU time of its threads */
+	double in_region; /* one of its threads is blocked in a parallel region, nobody active */
+	uint32_t in_region_row; /* which one */
 	double team; /* of a thread: waits in OpenMP for others of its team */
 	double awaiting; /* waits for other threads to end, which is no time of the unit */
 	double alone; /* no other unit is there */

@@ -147,7 +147,7 @@ void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char
 	const struct crit_lost_time *lost = &summary->lost;
 	const double silent_s = (double)summary->silent_ns * 1e-9, alone_s = lost->blocked_alone_s;
 	const double all_s = lost->units * lost->loss_s[CRIT_LOSS_BLOCKED];
-	const bool are_ranks = summary->unit == CRIT_UNIT_RANKS;
+	const bool is_in_region = lost->blocked_thread != CRIT_NONE;
 	char name[160], calls[CRIT_CAUSE_SENTENCE] = "";
 
 	text[0] = '\0';
@@ -155,14 +155,14 @@ void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char
 	    (is_most ? alone_s : lost->blocked_s) < HELD_UP_RATIO * all_s)
 		return;
 	crit_verdict_unit_name(summary, lost->blocked_row, name, sizeof(name));
-	if (!are_ranks)
-		crit_verdict_system_calls(summary, (uint32_t)lost->blocked_row, calls,
-					  sizeof(calls));
+	if (is_in_region)
+		crit_verdict_system_calls(summary, lost->blocked_thread, calls, sizeof(calls));
 	(void)snprintf(text, text_bytes,
 		       "%s is blocked %s for %.3f s (%.1f%% of the window) in which no %s "
 		       "computes: I/O, locks or sleep%s",
-		       name, are_ranks ? "outside MPI" : "in a parallel region", alone_s,
-		       100 * alone_s / lost->window_s, are_ranks ? "rank" : "thread", calls);
+		       name, is_in_region ? "in a parallel region" : "outside MPI", alone_s,
+		       100 * alone_s / lost->window_s,
+		       summary->unit == CRIT_UNIT_RANKS ? "rank" : "thread", calls);
 }
 
 /* By threads that can wait for the rank, not blocked elsewhere, while somebody was active; s. */

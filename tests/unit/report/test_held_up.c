@@ -292,6 +292,36 @@ static void test_asleep_in_region(void)
 	crit_summary_fini(&summary);
 }
 
+/*
+ * Rank 1's second thread sleeps in a region, its main thread spins in the barrier, and rank 0 in
+ * MPI; now and then one of these two has no CPU.
+ */
+static void test_asleep_in_rank(void)
+{
+	struct crit_cells cells[4] = { 0 };
+
+	fill();
+	sample.results.thread_count = 4;
+	for (size_t i = 0; i < 4; i++)
+		cells[i].ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP] = 300 * MS;
+	cells[0].ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 1000 * MS;
+	cells[1].ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_OMP_WAIT] = 1000 * MS;
+	cells[2].ns[CRIT_STATE_RUNNING][CRIT_CLASS_OMP_IDLE] = 1000 * MS;
+	cells[3].ns[CRIT_STATE_BLOCKED][CRIT_CLASS_OMP] = 960 * MS;
+	for (size_t i = 0; i < 4; i++)
+		fill_pool_thread(i, &cells[i], 0);
+	for (size_t i = 0; i < 2; i++) {
+		sample.ranks[i].cells = cells[i];
+		sample.ranks[i].active_ns = 300 * MS;
+	}
+	summarise();
+	says("Rank 1 on node1 is blocked in a parallel region for 0.960 s (73.8% of the window) in "
+	     "which no rank computes");
+	CHECK(summary.lost.loss_s[CRIT_LOSS_CPUS] <= 0.04 + 1e-9);
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
 /* Ranks 0 and 1 work for 800 and 400 ms, of which somebody works for any_ms. */
 static void fill_turns(uint64_t any_ms)
 {
@@ -334,6 +364,7 @@ static void test_turns(void)
 int main(void)
 {
 	test_turns();
+	test_asleep_in_rank();
 	test_asleep_in_region();
 	test_nobody_had_it();
 	test_pools();
