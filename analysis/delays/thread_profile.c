@@ -99,18 +99,34 @@ static void join(struct joined_stretches *joining, const struct crit_stretch *st
 	joining->code_ns += stretch->end_ns - now_ns;
 }
 
-/* Of a full ring. */
+/* How many of a full ring come before all that could be joined, with the two before these. */
+static size_t count_joined(const struct crit_thread_profile *profile)
+{
+	const uint64_t oldest = profile->count - profile->capacity;
+
+	return profile->first_joinable > oldest + 2 ? profile->first_joinable - 2 - oldest : 0;
+}
+
+/* Of a full ring: those before the first that could be joined stay as they are. */
 static void join_all(struct crit_thread_profile *profile)
 {
-	struct joined_stretches joining = { .begin_ns = profile->begin_ns, .code = CRIT_NONE };
+	const size_t joined_count = count_joined(profile);
+	struct joined_stretches joining; /* large: only what is used is filled */
 
-	for (size_t i = 0; i < profile->capacity; i++)
+	joining.begin_ns = profile->begin_ns;
+	joining.code_ns = joining.without_ns = 0;
+	joining.code = CRIT_NONE;
+	for (joining.count = 0; joining.count < joined_count; joining.count++)
+		joining.rows[joining.count] = *stretch_of(profile, profile->count + joining.count);
+	if (joined_count)
+		joining.begin_ns = joining.rows[joined_count - 1].end_ns;
+	for (size_t i = joined_count; i < profile->capacity; i++)
 		join(&joining, stretch_of(profile, profile->count + i));
 	end_run(&joining);
 	if (joining.count < profile->capacity) {
 		memcpy(profile->ring, joining.rows, joining.count * sizeof(*joining.rows));
 		profile->count = joining.count;
-		profile->joinable = 0;
+		profile->joinable = profile->first_joinable = 0;
 	}
 	profile->joined_at = profile->count + profile->capacity / JOINED_PART;
 }
@@ -172,8 +188,11 @@ int crit_thread_profile_begin(struct crit_thread_profile *profile, uint64_t time
 		rc = make_room(profile);
 		if (rc)
 			return rc;
-		if (is_joinable(profile))
+		if (is_joinable(profile)) {
 			profile->joinable = profile->count;
+			if (!profile->first_joinable)
+				profile->first_joinable = profile->count;
+		}
 		*stretch_of(profile, profile->count++) =
 			(struct crit_stretch){ time_ns, profile->key };
 	}

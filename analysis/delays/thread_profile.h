@@ -57,6 +57,7 @@ struct crit_thread_profile {
 	uint64_t begin_ns; /* of the oldest in the ring */
 	uint64_t joined_at; /* count from which on it is worth while to join some again */
 	uint64_t joinable; /* number of the last one that could be joined; 0: none could */
+	uint64_t first_joinable; /* since some were joined; likewise */
 	uint64_t since_ns; /* of the present one */
 	uint32_t key; /* likewise */
 };
