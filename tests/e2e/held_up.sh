@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # crit waits: OpenMP workers that are idle while their rank receives wait for the rank that sends; who is late because
-# another program has its CPU is late for want of a CPU, and the other program has a name.  A rank that sleeps is
-# blocked: those that spin meanwhile, more than there are CPUs, lack none then.
+# another program has its CPU is late for want of a CPU, and the other program has a name.  A rank that sleeps, or a
+# thread in a parallel region, is blocked: those that spin meanwhile, more than there are CPUs, lack none then.
 # usage: held_up.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -67,6 +67,28 @@ for flavour in "${flavours[@]}"; do
 	done
 done
 unset OMP_WAIT_POLICY
+
+# A thread sleeps in a region, and its team spins meanwhile, more than there are CPUs: more of these would gain nothing.
+for runtime in gnu llvm; do
+	trial_has "uneven_loop-$runtime" "OpenMP of $runtime" || continue
+	name=asleep-team-$runtime
+	OMP_NUM_THREADS=4 launch "$name" run none 0 "$apps/uneven_loop-$runtime" 30 0.1 -20
+	begins "Thread * (uneven_loop-*) of process * is blocked in a parallel region for "
+	point "$name: who is blocked" $? "$said"
+	[[ $said = *"locks or sleep ("*"% in clock_nanosleep)"* ]]
+	point "$name: in what" $? ""
+	within "$name: lost for want of CPUs, of the time beyond 30 naps of 20 ms" \
+		"$(ask 'round(r["lost_time"]["cpus_s"] - (r["job"]["window_s"] - 0.6), 3)')" -10 0.02
+	for flavour in "${flavours[@]}"; do
+		name=asleep-team-$runtime-$flavour
+		mode=run
+		[ "$runtime" = gnu ] || mode=llvm
+		OMP_NUM_THREADS=2 launch "$name" "$mode" "$flavour" 2 "uneven_loop-$runtime" 30 0.1 -20
+		said=$(ask 'r["verdict"]["sentence"]')
+		[[ $said = *"ank 0 on "*" is blocked in a parallel region for "* ]]
+		point "$name: whose thread is blocked" $? "$said"
+	done
+done
 
 for flavour in "${flavours[@]}"; do
 	for ranks in 2 5; do

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A loop of threads, whose ranks meet after each round: each thread takes A ms for its iterations,
-// and B ms more for the first ones of rank 0.  Threads have a CPU each.
+// and B ms more for the first ones of rank 0; with -B its last thread sleeps so long instead.
+// Threads have a CPU each.
 // usage: uneven_loop ROUNDS A B
 #include <omp.h>
 #include <stdlib.h>
+#include <time.h>
 #ifdef HYBRID_MPI
 #include <mpi.h>
 #endif
@@ -23,11 +25,20 @@ static __attribute__((noinline)) void uneven(double ms)
 	WORK_HERE(ms + 0.001);
 }
 
+static void nap(double ms)
+{
+	const long ns = (long)(1e6 * ms);
+
+	(void)nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
+}
+
 static void run_round(int rank, double even_ms, double uneven_ms)
 {
 #pragma omp parallel for schedule(static)
 	for (int i = 0; i < CHUNK * omp_get_max_threads(); i++) {
-		if (rank == 0 && i < CHUNK)
+		if (rank == 0 && uneven_ms < 0 && i >= CHUNK * (omp_get_max_threads() - 1))
+			nap(-uneven_ms / CHUNK);
+		if (rank == 0 && uneven_ms > 0 && i < CHUNK)
 			uneven(uneven_ms / CHUNK);
 		even(even_ms / CHUNK);
 	}
