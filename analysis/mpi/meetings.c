@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/mpi/rendezvous.h"
 #include "core/base/call.h"
 #include "core/base/hash.h"
 #include "core/base/map.h"
@@ -387,6 +388,74 @@ static void tell_arrivals(struct crit_meetings *meetings, struct crit_meeting *m
 	}
 }
 
+static int compare_begins(const void *a, const void *b, void *user)
+{
+	const struct crit_meeting *meeting = user;
+	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	const int order =
+		crit_by_number(meeting->members[left].begin_ns, meeting->members[right].begin_ns);
+
+	return order ? order : crit_by_number(left, right);
+}
+
+/* The member that began to wait last before a time.  order: of the members, by that.  CRIT_NONE */
+static uint32_t last_begun(const struct crit_meeting *meeting, const uint32_t *order,
+			   uint64_t time_ns)
+{
+	size_t low = 0, high = meeting->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (meeting->members[order[middle]].begin_ns < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? order[low - 1] : CRIT_NONE;
+}
+
+/* Of requests, which are complete: who waited until another one came back to its own. */
+static void tell_helpers(const struct crit_meetings *meetings, const struct crit_meeting *meeting)
+{
+	uint32_t *order = meeting->needed;
+
+	for (uint32_t i = 0; i < meeting->count; i++)
+		order[i] = i;
+	qsort_r(order, meeting->count, sizeof(*order), compare_begins, (void *)meeting);
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		const struct crit_attendance *waiter = &meeting->members[i], *helper;
+		const uint32_t at = last_begun(meeting, order, waiter->end_ns);
+
+		if (at == CRIT_NONE)
+			continue;
+		helper = &meeting->members[at];
+		if (at != i && helper->waiter != waiter->waiter &&
+		    crit_help_ends_wait(waiter->begin_ns, waiter->end_ns, helper->left_ns,
+					helper->begin_ns))
+			crit_listeners_tell_edge(
+				meetings->listeners,
+				&(struct crit_edge){ .begin_ns = waiter->begin_ns,
+						     .end_ns = waiter->end_ns,
+						     .cause_ns = helper->begin_ns,
+						     .object = waiter->communicator,
+						     .waiter = waiter->waiter,
+						     .cause = helper->waiter,
+						     .call = waiter->call,
+						     .kind = CRIT_EDGE_COLLECTIVE });
+	}
+}
+
+/* All that will be is known of a closed meeting. */
+static void conclude(struct crit_meetings *meetings, uint32_t at, const struct crit_probe *probe)
+{
+	const struct crit_meeting *meeting = &meetings->rows[at];
+
+	if (meeting->needed && meeting->requested.count)
+		tell_helpers(meetings, meeting);
+	end_meeting(meetings, at, probe);
+}
+
 void crit_meetings_complete(struct crit_meetings *meetings,
 			    const struct crit_attendance *attendance)
 {
@@ -411,7 +480,7 @@ void crit_meetings_complete(struct crit_meetings *meetings,
 		return; /* told with the others */
 	tell(meetings, meeting, i);
 	if (!meeting->open)
-		end_meeting(meetings, at, &probe);
+		conclude(meetings, at, &probe);
 }
 
 int crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, uint32_t sequence,
@@ -447,6 +516,6 @@ int crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, u
 			tell(meetings, meeting, i);
 	}
 	if (!meeting->open || !meeting->needed)
-		end_meeting(meetings, at, &probe);
+		conclude(meetings, at, &probe);
 	return 0;
 }

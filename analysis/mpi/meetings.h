@@ -7,6 +7,9 @@
  * Of operations in which a member may need only some, one that entered after it has left is no
  * cause.  Scans by requests have no edges.
  *
+ * Of an operation by requests a member waited as well for one that computed when it began to wait,
+ * and came back to its own request right before the wait ended: until then its library did nothing.
+ *
  * Where all are needed, or all others by the root, arrivals and who needs them are told besides.
  *
  * A collective operation is a meeting, from the first member that tells of it until it is closed
@@ -46,6 +49,7 @@ struct crit_attendance { /* of a member at a collective operation */
 	uint32_t waiter; /* thread that waits: the same, or that which completes the request */
 	uint64_t begin_ns; /* of the call it waits in */
 	uint64_t end_ns; /* UINT64_MAX: the request is not complete */
+	uint64_t left_ns; /* of a request: when that thread left the call of MPI before */
 	uint16_t call; /* that it waits in */
 };
 

@@ -38,6 +38,7 @@ void crit_messages_fini(struct crit_messages *messages)
 	crit_requests_fini(&messages->requests);
 	crit_traffic_fini(&messages->traffic);
 	crit_match_fini(&messages->match);
+	crit_last_leaves_fini(&messages->leaves);
 }
 
 /* Tells of a detail; request: NULL, or the one it is of. */
@@ -73,6 +74,7 @@ static struct crit_message_end stay_of(const struct context *context, uint64_t b
 		.begin_ns = span->enter_ns,
 		.end_ns = span->leave_ns,
 		.posted_ns = request ? request->posted_ns : span->enter_ns,
+		.left_ns = crit_last_leaves_of(&context->messages->leaves, span->thread),
 		.bytes = bytes,
 		.thread = span->thread,
 		.call = span->call,
@@ -357,14 +359,17 @@ static void complete_meeting(const struct context *context, const struct crit_re
 	struct crit_communicator_view view = crit_communicators_view(
 		&messages->communicators, context->process, request->communicator);
 
-	crit_meetings_complete(&messages->collectives.meetings,
-			       &(struct crit_attendance){ .communicator = view.index,
-							  .sequence = (uint32_t)request->tag,
-							  .member = view.member,
-							  .waiter = context->span->thread,
-							  .begin_ns = context->span->enter_ns,
-							  .end_ns = context->span->leave_ns,
-							  .call = context->span->call });
+	crit_meetings_complete(
+		&messages->collectives.meetings,
+		&(struct crit_attendance){
+			.communicator = view.index,
+			.sequence = (uint32_t)request->tag,
+			.member = view.member,
+			.waiter = context->span->thread,
+			.begin_ns = context->span->enter_ns,
+			.end_ns = context->span->leave_ns,
+			.left_ns = crit_last_leaves_of(&messages->leaves, context->span->thread),
+			.call = context->span->call });
 }
 
 /* A send's request is complete: its sender has waited in this span. */
@@ -586,5 +591,7 @@ int crit_messages_take(struct crit_messages *messages, const struct crit_message
 		rc = take_detail(&context, &what, received_after(slots, count, i));
 	}
 	messages->traffic.failed[span->call % CRIT_TRAFFIC_CALLS] += has_failed;
+	if (!rc && messages->match.listeners)
+		rc = crit_last_leaves_note(&messages->leaves, span->thread, span->leave_ns);
 	return rc ? rc : messages->trace.error ? messages->trace.error : messages->listeners->error;
 }

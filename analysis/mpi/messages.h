@@ -12,6 +12,7 @@
 #include "analysis/mpi/communicators.h"
 #include "analysis/mpi/message_trace.h"
 #include "analysis/mpi/match.h"
+#include "analysis/mpi/rendezvous.h"
 #include "analysis/mpi/requests.h"
 #include "analysis/mpi/traffic.h"
 
@@ -22,6 +23,7 @@ struct crit_messages {
 	struct crit_requests requests;
 	struct crit_traffic traffic;
 	struct crit_match match;
+	struct crit_last_leaves leaves; /* kept for edges of messages */
 	struct crit_message_trace trace;
 	struct crit_listeners *listeners;
 	struct crit_message_losses losses;

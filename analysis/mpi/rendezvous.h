@@ -4,13 +4,16 @@
  *
  * A synchronous send needs its receiver always, a buffered one never.  Of others MPI does not say:
  * where a call completes nothing but one send and lasts until its receiver comes, that one ended
- * it; a send that was over before its receive was posted did not need it.  All else is told with
- * the size of the message, for a listener that knows from which size on sends have waited.
+ * it; a send that was over before its receive was posted did not need it.  And where a wait of one
+ * ends soon after the other, which had posted before and computed for long, came back to MPI, it
+ * ended by that: the library of the other had to help, and did nothing meanwhile.  All else is told
+ * with the size of the message, for a listener that knows from which size on sends have waited.
  */
 #ifndef CRIT_RENDEZVOUS_H
 #define CRIT_RENDEZVOUS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/account/listeners.h"
@@ -28,12 +31,34 @@ struct crit_message_end { /* where the send or the receive of a message is waite
 	uint64_t begin_ns; /* of the call */
 	uint64_t end_ns; /* 0: its request is not complete */
 	uint64_t posted_ns; /* enter of the call that posted it */
+	uint64_t left_ns; /* when the thread left the call of MPI before, as far as is known */
 	uint64_t bytes; /* of a send */
 	uint32_t thread;
 	uint16_t call;
 	uint8_t mode; /* of a send: enum crit_send_mode */
 	bool is_sole; /* the call completes nothing else */
 };
+
+/* When each thread left the last call that moved something; zeroed: none did. */
+struct crit_last_leaves {
+	uint64_t *thread_ns;
+	size_t capacity;
+};
+
+void crit_last_leaves_fini(struct crit_last_leaves *leaves);
+/* Errors: -ENOMEM. */
+int crit_last_leaves_note(struct crit_last_leaves *leaves, uint32_t thread, uint64_t leave_ns);
+/* 0: it has left none. */
+uint64_t crit_last_leaves_of(const struct crit_last_leaves *leaves, uint32_t thread);
+
+#define CRIT_HELP_QUIET_NS 20000u /* a helper was away from MPI at least that long, */
+#define CRIT_HELP_QUIET_RATIO 4u /* and so many times as long as the wait went on after it came */
+
+/*
+ * Did a wait end because a helper entered MPI at help_ns, which had left it at left_ns?
+ * Range: left_ns at most help_ns.
+ */
+bool crit_help_ends_wait(uint64_t begin_ns, uint64_t end_ns, uint64_t left_ns, uint64_t help_ns);
 
 /* Tells who of the two needed the other; both are complete.  communicator: its number. */
 void crit_rendezvous_tell(struct crit_listeners *listeners, uint32_t communicator,

@@ -27,10 +27,11 @@ enum crit_edge_kind {
 	CRIT_EDGE_MESSAGE, /* a receive, and the k-th send for the k-th receive of a way */
 	/*
 	 * A send that was all its call had to complete, and lasted until its receive was posted, or
-	 * its receiver came; and each synchronous send.
+	 * its receiver came; each synchronous send; and, of any bytes, either side of a message of
+	 * which one ended right after the other came back to it (mpi/rendezvous.h).
 	 */
 	CRIT_EDGE_RECEIVER,
-	CRIT_EDGE_COLLECTIVE, /* a member, and the one it needed that entered last (meetings.h) */
+	CRIT_EDGE_COLLECTIVE, /* a member, and the one it needed that entered or came back last */
 	CRIT_EDGE_BARRIER, /* a thread of a team, and the one that arrived last */
 	CRIT_EDGE_LOCK, /* who acquires a lock, and who released it */
 	CRIT_EDGE_WAKEUP, /* a thread that was blocked, and its waker */

@@ -17,8 +17,8 @@ share() {
 }
 
 for flavour in "${flavours[@]}"; do
-	for case in "receiver 1 0" "progress 1 0" "wait 1 0" "wait_progress 1 0" ${2:+"all 1 0"} "leaf 0 2" \
-		"gather 1 2"; do
+	for case in "receiver 1 0" "progress 1 0" "wait 1 0" "wait_progress 1 0" "exchange 1 0" \
+		${2:+"all 1 0"} "leaf 0 2" "gather 1 2"; do
 		read -r mode late innocent <<<"$case"
 		launch "$mode-$flavour" run "$flavour" 3 late_partners "$mode" 20
 		"$crit" waits --json --by=rank "$dir" >"$trial/waits" 2>"$trial/waits.err"

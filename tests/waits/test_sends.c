@@ -235,6 +235,61 @@ static void test_late_sender_progress(void)
 	check_waits(10, 20);
 }
 
+/* A call of rank 0 or 1 that completes two requests. */
+static void complete_two(uint32_t rank, uint64_t begin_us, uint64_t end_us)
+{
+	crit_maker_enter(maker, streams[rank], T0 + begin_us * US, CRIT_MPI_Waitall);
+	detail(rank, CRIT_D_DONE, 100, 0x10);
+	detail(rank, CRIT_D_DONE, 100, 0x20);
+	crit_maker_leave(maker, streams[rank], T0 + end_us * US, CRIT_MPI_Waitall);
+}
+
+/* Ranks exchange messages too small to tell of, and rank 0's call lasts until rank 1 goes on. */
+static void exchange(void)
+{
+	begin();
+	for (uint32_t rank = 0; rank < RANKS; rank++) {
+		call(rank, 60, 61, CRIT_MPI_Irecv,
+		     (struct crit_slot_detail){
+			     .detail = CRIT_D_IRECV, .bytes = 100, .request = 0x10 });
+		call(rank, 62 + rank, 64, CRIT_MPI_Isend,
+		     (struct crit_slot_detail){
+			     .detail = CRIT_D_ISEND, .bytes = 100, .request = 0x20 });
+	}
+	complete_two(0, 90, 168);
+	complete_two(1, 164, 170);
+}
+
+/* Rank 1 comes back at 164.  Ten times as slow its second receive ends at 393, as above. */
+static void test_late_exchange(void)
+{
+	exchange();
+	check_waits(10 + 74, 0);
+	exchange();
+	CHECK_UINT_EQ(later_us(), 393 + 1130 - 164);
+}
+
+/* The same in a collective operation by requests. */
+static void test_late_collective(void)
+{
+	begin();
+	for (uint32_t rank = 0; rank < RANKS; rank++) {
+		crit_maker_enter(maker, streams[rank], T0 + (60 + rank) * US, CRIT_MPI_Iallreduce);
+		crit_maker_detail(maker, streams[rank],
+				  (struct crit_slot_detail){ .detail = CRIT_D_ICOLL,
+							     .comm = CRIT_COMM_WORLD,
+							     .peer = CRIT_PEER_ANY,
+							     .bytes = 8,
+							     .request = 0x10 });
+		crit_maker_leave(maker, streams[rank], T0 + (62 + rank) * US, CRIT_MPI_Iallreduce);
+	}
+	call(0, 90, 168, CRIT_MPI_Wait,
+	     (struct crit_slot_detail){ .detail = CRIT_D_DONE, .request = 0x10 });
+	call(1, 164, 170, CRIT_MPI_Wait,
+	     (struct crit_slot_detail){ .detail = CRIT_D_DONE, .request = 0x10 });
+	check_waits(10 + 74, 0);
+}
+
 static void test_sizes(void)
 {
 	struct crit_send_sizes sizes = { 0 };
@@ -265,6 +320,8 @@ int main(void)
 	test_requests();
 	test_late_progress();
 	test_late_sender_progress();
+	test_late_exchange();
+	test_late_collective();
 	check_leave_scratch();
 	return check_done();
 }

@@ -4,6 +4,7 @@
 //   progress  the same, but rank 1 has posted the receive before
 //   wait, wait_progress
 //             the same two, but rank 0 starts the send and waits for it
+//   exchange  rank 0 and 1 post a large message each way, and wait for both; so rank 1 is late
 //   all       as wait, but rank 0 waits for a small one to rank 2 as well
 //   leaf      rank 0 broadcasts after 10 ms, rank 1 is there at once, rank 2 comes after 30
 //   gather    rank 0 reduces at once, rank 1 gives its part after 20 ms, rank 2 after 2
@@ -45,6 +46,20 @@ static void send_and_wait(void)
 
 	MPI_Isend(buffer, LARGE, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void exchange_late(void)
+{
+	static char in[LARGE];
+	MPI_Request requests[2];
+	MPI_Status statuses[2];
+
+	if (rank > 1)
+		return;
+	MPI_Irecv(in, LARGE, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
+	MPI_Isend(buffer, LARGE, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
+	sleep_ms(20L * rank);
+	MPI_Waitall(2, requests, statuses);
 }
 
 static void receive_late(int is_posted)
@@ -125,6 +140,8 @@ int main(int argc, char **argv)
 			come_late(gather, 0);
 		else if (!strcmp(mode, "both"))
 			send_both(both);
+		else if (!strcmp(mode, "exchange"))
+			exchange_late();
 		else
 			send_late(mode);
 	}
