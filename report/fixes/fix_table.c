@@ -23,6 +23,8 @@
 #define LEAST_SAMPLES 30u /* of a function; fewer tell too little */
 #define FACTOR_ONE 1000000u /* denominator of factors */
 #define SLOWER_MAX 1000.0 /* a rank that is hardly there takes no more than so many times as long */
+#define UNSURE_OF_WAITING 0.2 /* that part of which nobody is known to have ended, */
+#define UNSURE_OF_WINDOW 0.02 /* and of the run */
 #define FUNCTION_WISH "function="
 
 struct fixing {
@@ -356,6 +358,28 @@ static int play(struct fixing *fixing, const struct crit_fix_wishes *wishes, str
 	return 0;
 }
 
+bool crit_fix_is_unsure(const struct crit_costs *costs)
+{
+	return costs && (double)costs->endless_ns >= UNSURE_OF_WAITING * (double)costs->waiting &&
+	       (double)costs->endless_ns >= UNSURE_OF_WINDOW * (double)costs->window_ns;
+}
+
+void crit_fix_table_omit_losses(struct crit_fix_table *table)
+{
+	size_t count = 0;
+
+	if (!crit_fix_is_unsure(table->costs))
+		return;
+	for (size_t i = 0; i < table->row_count; i++) {
+		const struct crit_fix_row row = table->rows[i];
+
+		if (row.gain_ns >= 0 ||
+		    (row.kind != CRIT_FIX_BALANCED && row.kind != CRIT_FIX_ALL_BALANCED))
+			table->rows[count++] = row;
+	}
+	table->row_count = count;
+}
+
 int crit_fix_table_make(const struct crit_fix_input *input, const struct crit_fix_wishes *wishes,
 			struct crit_fix_table *ret_table, struct crit_err *err)
 {
@@ -380,6 +404,8 @@ int crit_fix_table_make(const struct crit_fix_input *input, const struct crit_fi
 		rc = add_promising(&fixing);
 	if (!rc)
 		rc = play(&fixing, wishes, err);
+	if (!rc)
+		crit_fix_table_omit_losses(ret_table);
 	crit_fix_sites_fini(&fixing.sites);
 	crit_fix_units_fini(&fixing.units);
 	free(fixing.factors);

@@ -79,4 +79,13 @@ int crit_fix_table_make(const struct crit_fix_input *input, const struct crit_fi
 			struct crit_fix_table *ret_table, struct crit_err *err);
 void crit_fix_table_fini(struct crit_fix_table *table);
 
+/*
+ * Is much of the waiting in waits in which nobody is known to have acted?  They last as long with
+ * any change, so who waits there and works more is foretold to be late.  costs: may be NULL.
+ */
+bool crit_fix_is_unsure(const struct crit_costs *costs);
+
+/* Leaves out what balance is foretold to lose, where that is so. */
+void crit_fix_table_omit_losses(struct crit_fix_table *table);
+
 #endif

@@ -58,11 +58,21 @@ const char *crit_fix_text(const struct crit_fix_row *row, const struct crit_resu
 	return text;
 }
 
-/* Nothing of a single place makes up for another one. */
+/* Nothing of a single place makes up for another one, as far as it is known who waits for whom. */
 void crit_fix_even_write(FILE *out, const struct crit_fix_table *table)
 {
+	const struct crit_costs *costs = table->costs;
 	const struct crit_fix_row *best = NULL;
 
+	if (crit_fix_is_unsure(costs)) {
+		fprintf(out,
+			"  nobody is known to have ended %.1f%% of the waiting (%.3f s): to "
+			"balance "
+			"code may gain more than foretold\n",
+			100 * (double)costs->endless_ns / (double)costs->waiting,
+			1e-9 * (double)costs->endless_ns);
+		return;
+	}
 	for (size_t i = 0; i < table->row_count; i++) {
 		if (table->rows[i].kind == CRIT_FIX_BALANCED &&
 		    (!best || table->rows[i].gain_ns > best->gain_ns))

@@ -18,7 +18,10 @@ const char *crit_fix_text(const struct crit_fix_row *row, const struct crit_resu
 /* "locks", "tasks": what waits of a free order are for. */
 const char *crit_fix_free_words(enum crit_free_order why);
 
-/* "Nothing stands out to balance", where none of a table's changes of one place gains much. */
+/*
+ * "Nothing stands out to balance", where none of a table's changes of one place gains much; or of
+ * how much waiting the forecast does not know who ended it.
+ */
 void crit_fix_even_write(FILE *out, const struct crit_fix_table *table);
 
 /* What comes of waiting of which no cause is known, where that is much.  costs: may be NULL. */

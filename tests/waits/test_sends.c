@@ -99,7 +99,7 @@ static uint64_t waited_us(const struct crit_results *results, const struct crit_
 	return raw_ns / US;
 }
 
-static void check_waits(uint64_t sender_us, uint64_t receiver_us)
+static void check_waits_of(uint64_t sender_us, uint64_t receiver_us, uint64_t endless_us)
 {
 	struct crit_results *results = NULL;
 	struct crit_costs costs = { 0 };
@@ -107,9 +107,16 @@ static void check_waits(uint64_t sender_us, uint64_t receiver_us)
 
 	CHECK_UINT_EQ(waited_us(results, &costs, 0, 1), sender_us);
 	CHECK_UINT_EQ(waited_us(results, &costs, 1, 0), receiver_us);
+	if (endless_us)
+		CHECK_UINT_EQ(costs.endless_ns, endless_us * US);
 	crit_costs_fini(&costs);
 	crit_filming_destroy(filming);
 	crit_results_destroy(results);
+}
+
+static void check_waits(uint64_t sender_us, uint64_t receiver_us)
+{
+	check_waits_of(sender_us, receiver_us, 0);
 }
 
 /* How much later the run, which ends with rank 0, ends with rank 1 ten times as slow, in us. */
@@ -264,7 +271,7 @@ static void exchange(void)
 static void test_late_exchange(void)
 {
 	exchange();
-	check_waits(10 + 74, 0);
+	check_waits_of(10 + 74, 0, 12 + 1 + 1 + 6); /* RECV, SEND and RECV of begin, rank 1's */
 	exchange();
 	CHECK_UINT_EQ(later_us(), 393 + 1130 - 164);
 }

@@ -12,6 +12,12 @@
 	(1u << CRIT_PART_NESTED | 1u << CRIT_PART_TRANSFER | 1u << CRIT_PART_CPU |                 \
 	 1u << CRIT_PART_UNKNOWN)
 
+/* Of the time until now, without what it had no CPU. */
+static uint64_t served_ns(const struct crit_wait_nodes *nodes, const struct crit_wait_node *node)
+{
+	return nodes->now_ns - node->part_ns[CRIT_PART_CPU];
+}
+
 static bool is_waiting(const struct crit_wait_node *node)
 {
 	return node->wait.type && node->wait.kind != CRIT_FILM_HOLD;
@@ -465,6 +471,8 @@ void crit_wait_nodes_open(struct crit_wait_nodes *nodes, uint32_t at,
 	node->wait = *wait;
 	if (is_waiting(node)) {
 		nodes->costs->waiting -= nodes->now_ns; /* its end adds */
+		if (!crit_wait_node_is_object(node))
+			nodes->costs->threads[at].open_ns = served_ns(nodes, node);
 		crit_forest_weigh(&nodes->forest, at, 1, nodes->now_ns);
 		add_direct(nodes, at, 1);
 	}
@@ -478,6 +486,9 @@ int crit_wait_nodes_close(struct crit_wait_nodes *nodes, uint32_t at)
 	crit_wait_nodes_book(nodes, at);
 	if (crit_wait_nodes_is_linked(nodes, at))
 		rc = unlink_node(nodes, at);
+	else if (is_waiting(node) && !crit_wait_node_is_object(node))
+		nodes->costs->endless_ns +=
+			served_ns(nodes, node) - nodes->costs->threads[at].open_ns;
 	if (is_waiting(node)) {
 		nodes->costs->waiting += nodes->now_ns;
 		nodes->costs->wait_count++;

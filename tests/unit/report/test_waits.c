@@ -189,6 +189,54 @@ static void test_causeless(void)
 	free(text);
 }
 
+static char *even_text(const struct crit_fix_table *table)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	crit_fix_even_write(out, table);
+	(void)fclose(out);
+	return text;
+}
+
+/* Where it is not known who ended much of the waiting, balance is not foretold to lose. */
+static void test_unsure(void)
+{
+	struct crit_costs costs = { .waiting = 1000 * MS,
+				    .window_ns = 2000 * MS,
+				    .endless_ns = 200 * MS };
+	struct crit_fix_row rows[] = { { .kind = CRIT_FIX_BALANCED, .gain_ns = 1, .share = 0.01 },
+				       { .kind = CRIT_FIX_NO_TRANSFER, .gain_ns = -1 },
+				       { .kind = CRIT_FIX_ALL_BALANCED, .gain_ns = -2 },
+				       { .kind = CRIT_FIX_BALANCED, .gain_ns = -3 },
+				       { .kind = CRIT_FIX_WISHES, .gain_ns = -4 } };
+	struct crit_fix_table table = { .rows = rows, .row_count = 5, .costs = &costs };
+	char *text = even_text(&table);
+
+	CHECK_STR_EQ(text, "  nobody is known to have ended 20.0% of the waiting (0.200 s): to "
+			   "balance code may gain more than foretold\n");
+	free(text);
+	costs.endless_ns--;
+	text = even_text(&table);
+	CHECK(strstr(text, "nothing stands out to balance: best single fix at most 1.0%"));
+	free(text);
+	crit_fix_table_omit_losses(&table);
+	CHECK_UINT_EQ(table.row_count, 5);
+	costs.endless_ns++;
+	costs.window_ns = 10001 * MS;
+	CHECK(!crit_fix_is_unsure(&costs));
+	costs.window_ns = 10000 * MS;
+	CHECK(crit_fix_is_unsure(&costs));
+	crit_fix_table_omit_losses(&table);
+	if (CHECK_UINT_EQ(table.row_count, 3)) {
+		CHECK_INT_EQ(rows[0].gain_ns, 1);
+		CHECK_INT_EQ(rows[1].gain_ns, -1);
+		CHECK_INT_EQ(rows[2].gain_ns, -4);
+	}
+	CHECK(!crit_fix_is_unsure(NULL));
+}
+
 static char *what_if_text(const struct crit_fix_table *table, const struct crit_summary *summary)
 {
 	char *text = NULL;
@@ -294,6 +342,7 @@ int main(void)
 	check_names();
 	test_phases();
 	test_causeless();
+	test_unsure();
 	test_cut();
 	test_sharing();
 	return check_done();
