@@ -415,14 +415,45 @@ static uint32_t last_begun(const struct crit_meeting *meeting, const uint32_t *o
 	return low ? order[low - 1] : CRIT_NONE;
 }
 
+/* Indices of the members in the order in which they began to wait. */
+static void put_by_begin(const struct crit_meeting *meeting, uint32_t *ret_order)
+{
+	for (uint32_t i = 0; i < meeting->count; i++)
+		ret_order[i] = i;
+	qsort_r(ret_order, meeting->count, sizeof(*ret_order), compare_begins, (void *)meeting);
+}
+
+/*
+ * Of a scan: some libraries have members exchange what they have.  Who left right after one came
+ * that it does not need by the data needed that one.  Errors: -ENOMEM.
+ */
+static int find_exchanged(struct crit_meeting *meeting)
+{
+	uint32_t *order = calloc(meeting->count, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	put_by_begin(meeting, order);
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		const struct crit_attendance *member = &meeting->members[i];
+		const uint32_t at = last_begun(meeting, order, member->end_ns);
+
+		if (at != CRIT_NONE && member->end_ns != UINT64_MAX && at != i &&
+		    is_later(meeting, at, meeting->needed[i]) &&
+		    crit_help_ends_wait(member->begin_ns, member->end_ns, 0,
+					meeting->members[at].enter_ns))
+			meeting->needed[i] = at;
+	}
+	free(order);
+	return 0;
+}
+
 /* Of requests, which are complete: who waited until another one came back to its own. */
 static void tell_helpers(const struct crit_meetings *meetings, const struct crit_meeting *meeting)
 {
 	uint32_t *order = meeting->needed;
 
-	for (uint32_t i = 0; i < meeting->count; i++)
-		order[i] = i;
-	qsort_r(order, meeting->count, sizeof(*order), compare_begins, (void *)meeting);
+	put_by_begin(meeting, order);
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct crit_attendance *waiter = &meeting->members[i], *helper;
 		const uint32_t at = last_begun(meeting, order, waiter->end_ns);
@@ -508,6 +539,8 @@ int crit_meetings_close(struct crit_meetings *meetings, uint32_t communicator, u
 			put_in_order(meeting);
 		else
 			find_needed(meeting, last_at);
+		if (meeting->flow == FLOW_PREFIX && find_exchanged(meeting))
+			return -ENOMEM;
 		tell_arrivals(meetings, meeting, last_at);
 	}
 	meeting->is_closed = true;

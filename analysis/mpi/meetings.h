@@ -5,7 +5,8 @@
  * That is the member that entered last of those whose data it needs: all of them, in a broadcast
  * or scatter the root, as the root of a reduction or gather all others, in a scan those before it.
  * Of operations in which a member may need only some, one that entered after it has left is no
- * cause.  Scans by requests have no edges.
+ * cause.  Who left a scan right after one entered that it does not need by the data needed that
+ * one, as some libraries exchange.  Scans by requests have no such edges.
  *
  * Of an operation by requests a member waited as well for one that computed when it began to wait,
  * and came back to its own request right before the wait ended: until then its library did nothing.

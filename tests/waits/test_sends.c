@@ -297,6 +297,39 @@ static void test_late_collective(void)
 	check_waits(10 + 74, 0);
 }
 
+/* Rank 0 needs nobody's data in a scan, but some libraries exchange. */
+static void test_scan(void)
+{
+	static const struct {
+		const char *name;
+		uint64_t end_us, waited_us;
+	} cases[] = {
+		{ "left before the other one came", 62, 0 },
+		{ "left right after", 168, 104 },
+		{ "left a quarter later", 164 + 26, 104 },
+		{ "left later", 164 + 27, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		CHECK_CASE("%s", cases[i].name);
+		begin();
+		for (uint32_t rank = 0; rank < RANKS; rank++) {
+			crit_maker_enter(maker, streams[rank], T0 + (rank ? 164 : 60) * US,
+					 CRIT_MPI_Scan);
+			crit_maker_detail(maker, streams[rank],
+					  (struct crit_slot_detail){ .detail = CRIT_D_COLL,
+								     .comm = CRIT_COMM_WORLD,
+								     .peer = CRIT_PEER_ANY,
+								     .bytes = 8,
+								     .request = 8 });
+			crit_maker_leave(maker, streams[rank],
+					 T0 + (rank ? 195 : cases[i].end_us) * US, CRIT_MPI_Scan);
+		}
+		check_waits(10 + cases[i].waited_us, 0);
+	}
+	CHECK_CASE("%s", "");
+}
+
 static void test_sizes(void)
 {
 	struct crit_send_sizes sizes = { 0 };
@@ -329,6 +362,7 @@ int main(void)
 	test_late_sender_progress();
 	test_late_exchange();
 	test_late_collective();
+	test_scan();
 	check_leave_scratch();
 	return check_done();
 }

@@ -12,7 +12,7 @@
 //              rank 1 works before; split: before a communicator is made; window: before one is,
 //              and before it is freed; open: before they open FILE; write: before they write to it
 //   scan       rank 0 works before; rank 1 needs its part
-//   scan_back  rank 1 works before; rank 0 does not need its part
+//   scan_back  rank 1 works before; rank 0 does not need its part, but MPICH has them exchange
 //   iscan, iscan_back, iallreduce
 //              likewise, by requests that they wait for
 // Before the first round and after the last one all meet at a barrier.
