@@ -9,6 +9,9 @@
 #include "core/base/cleanup.h"
 
 #define MILLIONTHS_MAX 1000000000000000ull /* a thousand million CPUs */
+#define LEAST_AWAKE_RATIO 0.01 /* of the one awake longest; less is next to nothing */
+#define LEAST_AWAKE_THREAD_RATIO 0.05 /* likewise, without ranks: as lost time leaves out */
+#define IDLE_AWAKE_RATIO 0.05 /* of all: so many that live for a short time are what the run does */
 
 struct cgroup { /* with a limit of its own */
 	uint64_t limit_millionths;
@@ -31,6 +34,8 @@ struct common { /* what threads of a process share, when they were all alike */
 struct cpus { /* of a node */
 	uint64_t words[CRIT_CPU_WORDS_MAX]; /* of the masks */
 	double limit; /* by quotas; less than 0 none */
+	double most_awake, all_awake, idle_awake; /* of app threads; of those below */
+	bool are_all_counted; /* also those that do next to nothing */
 };
 
 struct cpu_masks {
@@ -233,6 +238,60 @@ static double usable(const struct cpus *cpus)
 	return cpus->limit >= 0 && cpus->limit < count ? cpus->limit : count;
 }
 
+static bool is_app(const struct crit_thread *thread)
+{
+	return thread->role == CRIT_THREAD_APP && thread->process != CRIT_NONE;
+}
+
+/*
+ * Next to nothing does, for one, a main thread that waits for those it bound; but of those that
+ * call MPI or OpenMP nobody, for that may be the one that too little is left to.
+ */
+static bool is_idle(const struct crit_model *model, const struct crit_thread *thread,
+		    const struct cpus *cpus)
+{
+	const double ratio = model->rank_count ? LEAST_AWAKE_RATIO : LEAST_AWAKE_THREAD_RATIO;
+
+	return !thread->has_stream &&
+	       (double)crit_thread_awake(thread, model->nodes[thread->node].end_ns) <
+		       ratio * cpus->most_awake;
+}
+
+/* Of a node where some that do more have no mask, as they ended early, all masks count. */
+static void find_idle(const struct cpu_masks *fold, struct cpus *cpus)
+{
+	const struct crit_model *model = fold->model;
+
+	for (uint32_t i = 0; i < model->thread_count; i++) {
+		const struct crit_thread *thread = &model->threads[i];
+		struct cpus *node = &cpus[thread->node];
+		const double awake =
+			(double)crit_thread_awake(thread, model->nodes[thread->node].end_ns);
+
+		if (!is_app(thread))
+			continue;
+		node->all_awake += awake;
+		if (awake > node->most_awake)
+			node->most_awake = awake;
+	}
+	for (uint32_t i = 0; i < model->thread_count; i++) {
+		const struct crit_thread *thread = &model->threads[i];
+		struct cpus *node = &cpus[thread->node];
+
+		if (!is_app(thread))
+			continue;
+		if (is_idle(model, thread, node))
+			node->idle_awake += (double)crit_thread_awake(
+				thread, model->nodes[thread->node].end_ns);
+		else if (fold->own[i].ref == CRIT_NONE &&
+			 fold->common[thread->process].ref == CRIT_NONE)
+			node->are_all_counted = true;
+	}
+	for (uint32_t i = 0; i < model->node_count; i++)
+		if (cpus[i].idle_awake > IDLE_AWAKE_RATIO * cpus[i].all_awake)
+			cpus[i].are_all_counted = true;
+}
+
 static int fold_all(struct cpu_masks *fold, struct cpus *cpus)
 {
 	struct crit_model *model = fold->model;
@@ -244,15 +303,19 @@ static int fold_all(struct cpu_masks *fold, struct cpus *cpus)
 				  i);
 	for (uint32_t i = 0; i < model->node_count && !rc; i++)
 		rc = read_node(fold, i, &cpus[i].limit);
-	for (uint32_t i = 0; i < model->thread_count && !rc; i++) {
+	if (rc)
+		return rc;
+	find_idle(fold, cpus);
+	for (uint32_t i = 0; i < model->thread_count; i++) {
 		const struct crit_thread *thread = &model->threads[i];
+		struct cpus *node = &cpus[thread->node];
 
-		if (thread->role == CRIT_THREAD_APP && thread->process != CRIT_NONE)
-			add_thread(fold, i, &cpus[thread->node]);
+		if (is_app(thread) && (node->are_all_counted || !is_idle(model, thread, node)))
+			add_thread(fold, i, node);
 	}
-	for (uint32_t i = 0; i < model->node_count && !rc; i++)
+	for (uint32_t i = 0; i < model->node_count; i++)
 		model->nodes[i].row.usable_cpus = usable(&cpus[i]);
-	return rc;
+	return 0;
 }
 
 static bool *find_apps(const struct crit_model *model)
@@ -260,8 +323,7 @@ static bool *find_apps(const struct crit_model *model)
 	bool *has_app = calloc(model->process_count + 1, sizeof(*has_app));
 
 	for (size_t i = 0; has_app && i < model->thread_count; i++) {
-		if (model->threads[i].role == CRIT_THREAD_APP &&
-		    model->threads[i].process != CRIT_NONE)
+		if (is_app(&model->threads[i]))
 			has_app[model->threads[i].process] = true;
 	}
 	return has_app;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How many CPUs a run could use on each node: the union of the affinity masks of its app threads,
- * and no more than what the quotas of their cgroups allow together.
+ * but for those that do next to nothing, and no more than what the quotas of their cgroups allow
+ * together.
  */
 #ifndef CRIT_CPU_MASKS_H
 #define CRIT_CPU_MASKS_H

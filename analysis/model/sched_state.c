@@ -94,10 +94,9 @@ static inline int settle(struct crit_sched_state *sched_state, uint32_t index, b
 	if (!sched_state->is_index_pass && thread->revised_first != CRIT_NONE &&
 	    model->revisions[thread->revised_first].event == thread->events)
 		thread->revised_first = model->revisions[thread->revised_first].next;
-	thread->events++;
-	thread->last_ns = time_ns;
-	thread->belief = (uint8_t)state;
-	thread->wants_ns = state == CRIT_STATE_RUNNABLE ? time_ns : 0;
+	if (sched_state->is_index_pass)
+		thread->awake_ns = crit_thread_awake(thread, time_ns);
+	crit_thread_stamp(thread, state, time_ns);
 	return rc;
 }
 

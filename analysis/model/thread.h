@@ -45,6 +45,7 @@ struct crit_thread {
 	char name[CRIT_COMM_BYTES];
 	uint64_t birth_ns;
 	uint64_t death_ns;
+	uint64_t awake_ns; /* index pass: on a CPU or runnable, up to last_ns */
 	bool has_stream;
 	bool is_assumed; /* known only from a shim */
 	bool is_enrolled; /* it lived already when it became a member */
@@ -73,6 +74,26 @@ struct crit_return { /* a thread got a CPU unseen, as RAN or YIELDS told later *
 };
 
 struct crit_model;
+
+/* Index pass: how long it was on a CPU or runnable until then, were its state the same since. */
+static inline uint64_t crit_thread_awake(const struct crit_thread *thread, uint64_t until_ns)
+{
+	const bool is_awake = thread->belief == CRIT_STATE_RUNNING ||
+			      thread->belief == CRIT_STATE_RUNNABLE;
+
+	return thread->awake_ns +
+	       (is_awake && until_ns > thread->last_ns ? until_ns - thread->last_ns : 0);
+}
+
+/* A certain stamp. */
+static inline void crit_thread_stamp(struct crit_thread *thread, enum crit_kernel_state state,
+				     uint64_t time_ns)
+{
+	thread->events++;
+	thread->last_ns = time_ns;
+	thread->belief = (uint8_t)state;
+	thread->wants_ns = state == CRIT_STATE_RUNNABLE ? time_ns : 0;
+}
 
 /*
  * Index pass: one more thread, of which nothing is known but the node; *ret_index is CRIT_NONE

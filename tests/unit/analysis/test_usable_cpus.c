@@ -64,7 +64,7 @@ static void put(struct crit_maker *m, const struct usable *u)
 
 /*
  * Two ranks, 200 and 201, that the root launched; in the first one a thread of its library, 300,
- * and a worker, 301, that ends at 13 ms.
+ * and a worker, 301, that works from 11 to 13 ms.
  */
 struct launch {
 	struct crit_maker *m;
@@ -91,6 +91,8 @@ static struct launch begin(const char *host)
 	child.tid = child.ns_tid = 301;
 	child.parent_tag = crit_tag_pack(2, 0, 0, CRIT_CLASS_USER, 0);
 	crit_maker_fork(l.m, child);
+	crit_act_wake(l.m, 11 * MS, 301);
+	crit_act_in(l.m, 12 * MS, 301, 3);
 	crit_act_end(l.m, 13 * MS, 301, 200, 3);
 	for (uint32_t i = 0; i < 2; i++) {
 		l.streams[i] = crit_act_rank(l.m, 200 + i, i, 10 * MS);
@@ -267,6 +269,73 @@ static void test_without_ranks(void)
 	crit_results_destroy(r);
 }
 
+static const struct {
+	const char *what;
+	uint64_t main_ms; /* of 100, for which the main thread works; then it waits */
+	uint64_t worker_ms; /* for which each of its three threads does, one after another */
+	bool has_masks; /* of the threads, too */
+	double expected;
+} idle_cases[] = {
+	{ "a main thread that waits for those it bound", 1, 30, true, 1 },
+	{ "one that works as well", 10, 30, true, 9 },
+	{ "threads that live for a short time do most together", 90, 2, true, 9 },
+	{ "threads that were over before their masks were read", 1, 30, false, 8 },
+};
+
+/* The main thread may use eight CPUs; its threads, 101 to 103, are bound to a ninth. */
+static void test_idle(void)
+{
+	for (size_t i = 0; i < sizeof(idle_cases) / sizeof(idle_cases[0]); i++) {
+		const uint64_t began_ms = idle_cases[i].main_ms + 1;
+		struct crit_maker *m = crit_act_begin("node0");
+		struct crit_results *r;
+
+		crit_act_enrol(m, 1 * MS, ROOT);
+		crit_maker_process(m, (struct crit_rec_process){ .pid = ROOT, .time_ns = 1 * MS });
+		crit_act_out(m, began_ms * MS, ROOT, 0, CRIT_ACT_SLEEPING);
+		for (uint32_t k = 0; k < 3; k++) {
+			const uint64_t from_ms = began_ms + k * idle_cases[i].worker_ms;
+
+			crit_act_start(m, from_ms * MS, ROOT + 1 + k, ROOT, 1);
+			crit_act_end(m, (from_ms + idle_cases[i].worker_ms) * MS, ROOT + 1 + k,
+				     ROOT, 1);
+		}
+		put(m, &(struct usable){ .pid = ROOT,
+					 .at_ns = (began_ms + 1) * MS,
+					 .threads = { { ROOT, 0xff } } });
+		for (uint32_t k = 0; idle_cases[i].has_masks && k < 3; k++)
+			put(m, &(struct usable){ .pid = ROOT,
+						 .at_ns = (began_ms + 1) * MS,
+						 .threads = { { ROOT + 1 + k, 0x100 } } });
+		crit_act_end(m, 110 * MS, ROOT, ROOT, 0);
+		r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+		CHECK_MSG(r->nodes[0].usable_cpus == idle_cases[i].expected, "%s: %g, not %g",
+			  idle_cases[i].what, r->nodes[0].usable_cpus, idle_cases[i].expected);
+		crit_results_destroy(r);
+	}
+}
+
+/* A rank that sleeps has its CPU all the same: work could be given to it. */
+static void test_idle_rank(void)
+{
+	struct launch l = { .m = crit_act_begin("node0") };
+	struct crit_results *r;
+
+	crit_act_enrol(l.m, 1 * MS, ROOT);
+	for (uint32_t i = 0; i < 2; i++)
+		crit_act_start(l.m, 2 * MS, 200 + i, 200 + i, (uint16_t)(1 + i));
+	crit_act_out(l.m, 2 * MS + MS / 100, 201, 2, CRIT_ACT_SLEEPING);
+	for (uint32_t i = 0; i < 2; i++) {
+		l.streams[i] = crit_act_rank(l.m, 200 + i, i, 10 * MS);
+		put(l.m,
+		    &(struct usable){ .pid = 200 + i, .at_ns = 10 * MS, .cpus = { 1ull << i } });
+	}
+	end(&l);
+	r = crit_analysed_finish(&l.m, 1, CRIT_ACTIVE_DEFAULT);
+	CHECK(r->nodes[0].usable_cpus == 2);
+	crit_results_destroy(r);
+}
+
 static void test_nodes(void)
 {
 	struct launch l[2] = { begin("node0"), begin("node1") };
@@ -316,6 +385,8 @@ int main(void)
 {
 	test_fold();
 	test_without_ranks();
+	test_idle();
+	test_idle_rank();
 	test_nodes();
 	test_torn();
 	return check_done();
