@@ -22,6 +22,7 @@
 #define TURNS_OVERLAP_RATIO 0.1 /* of the time in which others could work beside the longest */
 #define TURNS_LEAST_RATIO 0.05 /* of the time that somebody is active, for that */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window, from which somebody had the CPUs */
+#define PRESSED_RATIO 0.5 /* of what own threads took that had CPUs enough without others */
 
 double crit_lost_time_cpus(const struct crit_node_row *node)
 {
@@ -183,30 +184,47 @@ static struct takers sum_takers(const struct crit_results *results)
 	return takers;
 }
 
+/* Busy threads that could have a CPU each. */
+static bool fits_cpus(const struct crit_lost_time *lost)
+{
+	return lost->threads_per_cpu > 0 && lost->threads_per_cpu < CROWDED_RATIO;
+}
+
 /*
- * Who had the CPUs that threads wanted: in recordings that tell, not the run's own threads, and not
- * nobody, as where a limit holds a run up, or a CPU that sleeps takes its time to wake.
+ * Not the run's own threads had the CPUs, and not nobody, as where a limit holds a run up, or a CPU
+ * that sleeps takes its time to wake.  Where each thread could have a CPU, others that hold one
+ * press the threads together on the rest: half of what own threads had is enough there.  least: of
+ * what others had, for them to be the reason.
  */
+static bool is_foreign(const struct takers *takers, const struct crit_lost_time *lost, double least)
+{
+	const bool is_most = takers->foreign >= takers->own;
+
+	return 2 * (takers->foreign + takers->unknown) >= takers->all - takers->own &&
+	       (is_most || (fits_cpus(lost) && takers->foreign >= least &&
+			    takers->foreign >= PRESSED_RATIO * takers->own));
+}
+
+/* Who had the CPUs that threads wanted, in recordings that tell. */
 static void find_foreign(const struct crit_results *results, const struct crit_lost_units *units,
 			 struct crit_lost_time *lost)
 {
-	const bool is_short = units->runnable >
-			      FOREIGN_RUNNABLE_RATIO * units->capacity * (double)results->window_ns;
+	const double least = FOREIGN_RUNNABLE_RATIO * units->capacity * (double)results->window_ns;
+	const bool is_short = units->runnable > least;
 	const struct takers takers = sum_takers(results);
 	const bool is_told = takers.own + takers.foreign > 0;
-	const double foreign = takers.foreign + takers.unknown, others = takers.all - takers.own;
+	const double foreign = takers.foreign + takers.unknown;
 	double in_teams = 0;
 	struct crit_usage usage;
 
-	lost->lacks_cpus = is_short && lost->threads_per_cpu > 0 &&
-			   lost->threads_per_cpu < CROWDED_RATIO &&
-			   takers.idle <= takers.all - takers.idle;
-	lost->has_foreign_load = is_told ? is_short && takers.foreign >= takers.own &&
-						   2 * foreign >= others
+	lost->lacks_cpus = is_short && fits_cpus(lost) && takers.idle <= takers.all - takers.idle;
+	lost->has_foreign_load = is_told ? is_short && is_foreign(&takers, lost, least)
 					 : lost->lacks_cpus;
 	lost->foreign_s =
 		1e-9 * (is_told ? crit_smaller(takers.foreign, units->runnable) : units->runnable);
 	lost->taken_s = 1e-9 * (is_told ? crit_smaller(foreign, units->runnable) : units->runnable);
+	if (lost->has_foreign_load && fits_cpus(lost) && takers.own > least)
+		lost->beside_s = 1e-9 * takers.own;
 	for (size_t i = 0; i < units->count; i++) {
 		if (!units->rows[i].teller)
 			continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finding: the rank or thread that was preempted most, and its preemptor.
+// Findings: the rank or thread that was preempted most, and its preemptor; what others took.
 #include "report/findings/preempted.h"
 
 #include <stdio.h>
@@ -156,4 +156,20 @@ void crit_preempted_find(struct crit_summary *summary)
 		       taker.row->kind == CRIT_PREEMPTOR_IDLE ? "without a CPU"
 							      : "while its CPU was taken",
 		       by);
+}
+
+void crit_preempted_by_others(const struct crit_summary *summary, char *text, size_t text_bytes)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const char *unit = summary->unit == CRIT_UNIT_RANKS ? "rank" : "thread";
+	char of[40] = "", shared[64] = "";
+
+	if (lost->taken_s >= 2 * lost->foreign_s)
+		(void)snprintf(of, sizeof(of), " at least of %.3f s", lost->taken_s);
+	if (lost->beside_s > 0)
+		(void)snprintf(shared, sizeof(shared), ", the run's own threads for %.3f s",
+			       lost->beside_s);
+	(void)snprintf(text, text_bytes,
+		       "others had the CPUs for %.3f s%s in which %ss wanted them%s (sum over %ss)",
+		       lost->foreign_s, of, unit, shared, unit);
 }

@@ -10,6 +10,7 @@
 
 #include "core/base/call.h"
 #include "report/causes/cause_words.h"
+#include "report/findings/preempted.h"
 #include "report/findings/verdict_cause.h"
 #include "report/findings/verdict_excess.h"
 #include "report/findings/verdict_fix.h"
@@ -83,30 +84,17 @@ static void say_sharers(struct crit_summary *summary)
 		append(summary, "%zu ranks", lost->crowded_threads);
 }
 
-static void say_others(struct crit_summary *summary)
-{
-	const struct crit_lost_time *lost = &summary->lost;
-
-	if (lost->taken_s >= 2 * lost->foreign_s)
-		append(summary,
-		       "others had the CPUs for %.3f s at least of %.3f s in which %ss wanted them "
-		       "(sum over %ss)",
-		       lost->foreign_s, lost->taken_s, unit_name(summary), unit_name(summary));
-	else
-		append(summary,
-		       "others had the CPUs for %.3f s in which %ss wanted them (sum over %ss)",
-		       lost->foreign_s, unit_name(summary), unit_name(summary));
-}
-
 /* Several share the CPUs of a node; or others have them. */
 static void say_cpus(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
 	const struct crit_node_row *node = &summary->results->nodes[lost->crowded_node];
 	double lost_s = lost->loss_s[CRIT_LOSS_CPUS], cpus = crit_lost_time_cpus(node);
+	char others[CRIT_OTHERS_SENTENCE];
 
 	if (lost->has_foreign_load) {
-		say_others(summary);
+		crit_preempted_by_others(summary, others, sizeof(others));
+		append(summary, "%s", others);
 		return;
 	}
 	if ((double)lost->crowded_threads <= cpus) {

@@ -242,6 +242,59 @@ static void test_nobody_had_it(void)
 }
 
 /*
+ * Each of two threads wants a CPU for 900 of 1990 ms, of which one has the CPU for own_ms, and a
+ * program outside the run for foreign_ms; who had it for the rest is not told.
+ */
+static void fill_pressed(uint32_t cpu_count, uint64_t own_ms, uint64_t foreign_ms)
+{
+	results_sample_threads(&sample);
+	sample.nodes[0].cpu_count = cpu_count;
+	for (int i = 0; i < 3; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		*cells = (struct crit_cells){ 0 };
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = i < 2 ? 1000 * MS : 0;
+		cells->ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_NONE] = i < 2 ? 900 * MS : 0;
+		sample.threads[i].idle_blocked_ns = 0;
+	}
+	sample.preemptors[0] = (struct crit_preemptor_row){ .kind = CRIT_PREEMPTOR_MEMBER,
+							    .by_thread = 1,
+							    .lost_ns = own_ms * MS };
+	sample.preemptors[1] = (struct crit_preemptor_row){ .kind = CRIT_PREEMPTOR_STRANGER,
+							    .by_thread = -1,
+							    .name = "hog",
+							    .lost_ns = foreign_ms * MS };
+	sample.results.preemptor_count = 2;
+	summarise();
+}
+
+/* Two that could have a CPU each share one where somebody else holds the other. */
+static void test_pressed(void)
+{
+	fill_pressed(2, 500, 251);
+	says("thers had the CPUs for 0.251 s in which threads wanted them, the run's own threads "
+	     "for 0.500 s (sum over threads)");
+	CHECK(!summary.has_promise);
+	crit_summary_fini(&summary);
+
+	fill_pressed(2, 500, 249); /* too little to be the reason */
+	is_silent_of("thers had the CPUs");
+	crit_summary_fini(&summary);
+
+	fill_pressed(2, 380, 191); /* so is less than 5 % of the threads' time */
+	is_silent_of("thers had the CPUs");
+	crit_summary_fini(&summary);
+
+	fill_pressed(1, 500, 400); /* they share it by themselves, if the run is bound to it */
+	says("2 threads share 1 online CPU");
+	crit_summary_fini(&summary);
+
+	fill_pressed(2, 100, 600); /* a little is not worth a word */
+	says("thers had the CPUs for 0.600 s in which threads wanted them (sum over threads)");
+	crit_summary_fini(&summary);
+}
+
+/*
  * A team of three: each works for 10 ms.  Then they sleep for so long, of 1990 ms, in the region;
  * the others wait for it in the barrier, where they spin and now and then have no CPU.
  */
@@ -367,6 +420,7 @@ int main(void)
 	test_asleep_in_rank();
 	test_asleep_in_region();
 	test_nobody_had_it();
+	test_pressed();
 	test_pools();
 	test_unclear();
 	test_blocked_rank();
