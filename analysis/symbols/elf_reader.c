@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/abi/abi_comm.h"
 #include "core/base/array.h"
 #include "core/base/close_from.h"
 
@@ -311,7 +312,7 @@ __attribute__((noreturn)) static void supervise(struct crit_elf_reader *reader)
 
 	die_quietly();
 	(void)signal(SIGCHLD, SIG_DFL);
-	(void)prctl(PR_SET_NAME, "crit-names", 0, 0, 0);
+	(void)prctl(PR_SET_NAME, CRIT_NAMES_COMM, 0, 0, 0);
 	keep_only(&reader->fd);
 	while (peek(reader->fd, &reader->question)) {
 		pid_t pid = stack_top ? clone(read_names, stack_top, SIGCHLD, reader) : -1;

@@ -9,6 +9,7 @@
 #include "analysis/table/efficiency.h"
 #include "analysis/table/lost_units.h"
 #include "analysis/table/unit_presence.h"
+#include "core/abi/abi_comm.h"
 #include "core/base/array.h"
 
 #define NAMED_BALANCE_RATIO 0.90 /* above it nobody is named */
@@ -158,6 +159,7 @@ static void find_crowded(const struct crit_results *results, const struct crowd 
 
 struct takers { /* of CPUs that app threads wanted; ns */
 	double own, foreign, idle, all;
+	double tools; /* of foreign: by crit itself */
 	double unknown; /* by whom is not known: too many take turns */
 };
 
@@ -180,6 +182,8 @@ static struct takers sum_takers(const struct crit_results *results)
 			takers.idle += lost_ns;
 		else if (row->kind == CRIT_PREEMPTOR_UNKNOWN)
 			takers.unknown += lost_ns;
+		if (row->kind == CRIT_PREEMPTOR_STRANGER && crit_comm_is_own(row->name))
+			takers.tools += lost_ns;
 	}
 	return takers;
 }
@@ -222,6 +226,7 @@ static void find_foreign(const struct crit_results *results, const struct crit_l
 					 : lost->lacks_cpus;
 	lost->foreign_s =
 		1e-9 * (is_told ? crit_smaller(takers.foreign, units->runnable) : units->runnable);
+	lost->tools_s = 1e-9 * crit_smaller(takers.tools, units->runnable);
 	lost->taken_s = 1e-9 * (is_told ? crit_smaller(foreign, units->runnable) : units->runnable);
 	if (lost->has_foreign_load && fits_cpus(lost) && takers.own > least)
 		lost->beside_s = 1e-9 * takers.own;

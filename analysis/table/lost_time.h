@@ -69,6 +69,7 @@ struct crit_lost_time {
 	bool is_short; /* else threads without ranks hardly wanted CPUs that the run's own had */
 	double foreign_s; /* for so much of runnable_s times units, as far as that is known */
 	double taken_s; /* that, and where nobody knows who had them */
+	double tools_s; /* of foreign_s, crit itself */
 	double beside_s; /* and its own threads for so long; 0: not worth a word */
 	double own_s; /* its own threads had CPUs that others wanted, or waited for in OpenMP */
 	double threads_per_cpu; /* busy ones, on the node with most of them */

@@ -21,6 +21,7 @@
 #include "analysis/symbols/elf_reader.h"
 #include "analysis/unwind/stack_reader.h"
 #include "cli/results/brief_priority.h"
+#include "core/abi/abi_comm.h"
 #include "core/abi/abi_socket.h"
 #include "core/abi/abi_stacks.h"
 #include "core/base/cleanup.h"
@@ -220,7 +221,7 @@ static void live(int socket_fd, int ring_fd, pid_t parent_pid)
 	struct path_maker maker = { .socket_fd = SOCKET_FD };
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	(void)prctl(PR_SET_NAME, "crit-paths", 0, 0, 0);
+	(void)prctl(PR_SET_NAME, CRIT_PATHS_COMM, 0, 0, 0);
 	(void)setrlimit(RLIMIT_CORE, &none);
 	if (getppid() != parent_pid || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
 	    keep_only(socket_fd, ring_fd))

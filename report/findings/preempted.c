@@ -10,6 +10,9 @@
 
 #define LEAST_SAID_NS 1000000u
 #define WORTH_SAYING_RATIO 0.02 /* of the window */
+#define MOST_OF_OTHERS 0.5 /* of what programs outside the run took */
+#define NEARLY_ALL 0.75 /* likewise */
+#define LEAST_REST 0.1 /* likewise, worth a word */
 
 struct taker {
 	const struct crit_preemptor_row *row; /* the first of them */
@@ -158,18 +161,42 @@ void crit_preempted_find(struct crit_summary *summary)
 		       by);
 }
 
+/* So much of what others had that nobody is to look for another program. */
+static void say_crit(const struct crit_lost_time *lost, const char *unit, char *text,
+		     size_t text_bytes)
+{
+	const double rest_s = lost->foreign_s - lost->tools_s;
+	char rest[48] = "";
+
+	if (rest_s >= LEAST_REST * lost->foreign_s)
+		(void)snprintf(rest, sizeof(rest), ", other programs for %.3f s", rest_s);
+	(void)snprintf(text, text_bytes,
+		       "crit itself had the CPUs for %.3f s in which %ss wanted them%s (sum over "
+		       "%ss): that is what recording and call paths cost",
+		       lost->tools_s, unit, rest, unit);
+}
+
 void crit_preempted_by_others(const struct crit_summary *summary, char *text, size_t text_bytes)
 {
 	const struct crit_lost_time *lost = &summary->lost;
 	const char *unit = summary->unit == CRIT_UNIT_RANKS ? "rank" : "thread";
-	char of[40] = "", shared[64] = "";
+	const bool is_known = lost->taken_s < 2 * lost->foreign_s;
+	char of[40] = "", crit[48] = "", beside[64] = "";
 
-	if (lost->taken_s >= 2 * lost->foreign_s)
+	if (lost->tools_s >= NEARLY_ALL * lost->foreign_s && is_known && lost->beside_s <= 0) {
+		say_crit(lost, unit, text, text_bytes);
+		return;
+	}
+	if (!is_known)
 		(void)snprintf(of, sizeof(of), " at least of %.3f s", lost->taken_s);
+	else if (lost->tools_s >= MOST_OF_OTHERS * lost->foreign_s)
+		(void)snprintf(crit, sizeof(crit), ", crit itself for %.3f s of that",
+			       lost->tools_s);
 	if (lost->beside_s > 0)
-		(void)snprintf(shared, sizeof(shared), ", the run's own threads for %.3f s",
+		(void)snprintf(beside, sizeof(beside), ", the run's own threads for %.3f s",
 			       lost->beside_s);
-	(void)snprintf(text, text_bytes,
-		       "others had the CPUs for %.3f s%s in which %ss wanted them%s (sum over %ss)",
-		       lost->foreign_s, of, unit, shared, unit);
+	(void)snprintf(
+		text, text_bytes,
+		"others had the CPUs for %.3f s%s in which %ss wanted them%s%s (sum over %ss)",
+		lost->foreign_s, of, unit, crit, beside, unit);
 }

@@ -12,7 +12,7 @@ void crit_preempted_find(struct crit_summary *summary);
 
 /*
  * "others had the CPUs for 0.4 s in which ranks wanted them, the run's own threads for 0.5 s (sum
- * over ranks)", where there is foreign load.
+ * over ranks)", where there is foreign load; "crit itself had the CPUs ..." where that took most.
  */
 void crit_preempted_by_others(const struct crit_summary *summary, char *text, size_t text_bytes);
 

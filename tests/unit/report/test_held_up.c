@@ -294,6 +294,48 @@ static void test_pressed(void)
 	crit_summary_fini(&summary);
 }
 
+/* crit's own processes are no load that somebody could look for. */
+static void test_crit_itself(void)
+{
+	fill_pressed(2, 100, 500);
+	crit_summary_fini(&summary);
+	(void)snprintf(sample.preemptors[1].name, sizeof(sample.preemptors[1].name), "crit-names");
+	summarise();
+	says("rit itself had the CPUs for 0.500 s in which threads wanted them (sum over threads): "
+	     "that is what recording and call paths cost");
+	is_silent_of("thers had the CPUs");
+	CHECK(!summary.has_promise);
+	crit_summary_fini(&summary);
+
+	sample.preemptors[2] = (struct crit_preemptor_row){ .kind = CRIT_PREEMPTOR_STRANGER,
+							    .by_thread = -1,
+							    .name = "critter",
+							    .lost_ns = 150 * MS };
+	sample.results.preemptor_count = 3;
+	summarise();
+	says("rit itself had the CPUs for 0.500 s in which threads wanted them, other programs for "
+	     "0.150 s (sum over threads)");
+	crit_summary_fini(&summary);
+
+	sample.preemptors[2].lost_ns = 400 * MS; /* another one is worth looking for as well */
+	summarise();
+	says("thers had the CPUs for 0.900 s in which threads wanted them, crit itself for 0.500 s "
+	     "of that (sum over threads)");
+	crit_summary_fini(&summary);
+
+	sample.preemptors[0].lost_ns = 300 * MS;
+	sample.preemptors[2].lost_ns = 150 * MS;
+	summarise();
+	says("thers had the CPUs for 0.650 s in which threads wanted them, crit itself for 0.500 s "
+	     "of that, the run's own threads for 0.300 s (sum over threads)");
+	crit_summary_fini(&summary);
+
+	sample.preemptors[2].lost_ns = 501 * MS;
+	summarise();
+	says("thers had the CPUs for 1.001 s in which threads wanted them, the run's own threads");
+	crit_summary_fini(&summary);
+}
+
 /*
  * A team of three: each works for 10 ms.  Then they sleep for so long, of 1990 ms, in the region;
  * the others wait for it in the barrier, where they spin and now and then have no CPU.
@@ -421,6 +463,7 @@ int main(void)
 	test_asleep_in_region();
 	test_nobody_had_it();
 	test_pressed();
+	test_crit_itself();
 	test_pools();
 	test_unclear();
 	test_blocked_rank();
