@@ -292,7 +292,7 @@ static void say_all_waiting(struct crit_summary *summary)
 static void say_blocked(struct crit_summary *summary)
 {
 	double lost_s = summary->lost.loss_s[CRIT_LOSS_BLOCKED];
-	char calls[CRIT_CAUSE_SENTENCE];
+	char calls[CRIT_CAUSE_SENTENCE], mutual[CRIT_CAUSE_SENTENCE];
 
 	append(summary, "%ss are blocked%s for %.3f s (%.1f%% of the window): I/O, locks or sleep",
 	       unit_name(summary), summary->results->has_ranks ? " outside MPI" : "", lost_s,
@@ -301,8 +301,11 @@ static void say_blocked(struct crit_summary *summary)
 		crit_verdict_system_calls(summary, CRIT_NONE, calls, sizeof(calls));
 		append(summary, "%s", calls);
 	}
-	if (summary->unit == CRIT_UNIT_THREADS && !summary->lost.named_count)
-		(void)say_cause(summary, "; ");
+	if (summary->unit != CRIT_UNIT_THREADS || summary->lost.named_count ||
+	    say_cause(summary, "; "))
+		return;
+	crit_verdict_mutual(summary, mutual, sizeof(mutual));
+	append(summary, "%s", mutual);
 }
 
 static void say_library(struct crit_summary *summary)

@@ -25,6 +25,8 @@
 #define BLOCKED_CALLS_MAX 32
 #define BLOCKED_CALLS_SAID 3
 #define LEAST_BLOCKED_SHARE 0.1
+#define MOST_OF_MUTUAL 0.75 /* that is for one: it is the others that wait for that */
+#define NEARLY_ALL_WAITING 0.9
 #define THROUGH_OTHERS 0.2 /* said from here on */
 
 struct candidate {
@@ -104,6 +106,36 @@ void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t t
 	(void)snprintf(text, text_bytes, "%.0f%% of all waiting is for %s%s, %s", 100 * found.share,
 		       crit_cause_who(summary->results, &found.row->who, who), through,
 		       crit_cause_what(found.row, what));
+}
+
+void crit_verdict_mutual(const struct crit_summary *summary, char *text, size_t text_bytes)
+{
+	const struct crit_cause_table *causes = summary->causes;
+	const struct crit_lost_time *lost = &summary->lost;
+	const double blocked_s = lost->units * lost->loss_s[CRIT_LOSS_BLOCKED];
+	double share = 0, most = 0, without_cpu = 0, cost_s = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; causes && i < causes->row_count; i++) {
+		const struct crit_cause_row *row = &causes->rows[i];
+
+		if (row->is_cpu)
+			without_cpu += row->share;
+		if (!is_code(row) || row->is_blocked || unit_of(summary, row) == CRIT_NONE)
+			continue;
+		share += row->share;
+		cost_s += 1e-9 * (double)row->cost;
+		if (row->share > LEAST_ROW)
+			most = fmax(most, sum_of(summary, i).share);
+	}
+	if (!causes || causes->costs->wait_count < LEAST_WAITS || most > MOST_OF_MUTUAL * share ||
+	    share < LEAST_OF_TWO || share + without_cpu < NEARLY_ALL_WAITING ||
+	    cost_s < HELD_UP_RATIO * blocked_s)
+		return;
+	(void)snprintf(text, text_bytes,
+		       "; they wait for each other: %.0f%% of all waiting is for code of other "
+		       "threads",
+		       100 * share);
 }
 
 void crit_verdict_unit_name(const struct crit_summary *summary, size_t row, char *text,

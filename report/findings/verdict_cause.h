@@ -15,6 +15,12 @@
 void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t text_bytes,
 			size_t *ret_unit_row);
 
+/*
+ * "; they wait for each other: 99% of all waiting is for code of other threads", where the threads
+ * that are blocked wait for what several of the run compute; else "".
+ */
+void crit_verdict_mutual(const struct crit_summary *summary, char *text, size_t text_bytes);
+
 /* "rank 2 on vm", "thread 42 (worker) of process 40".  row: of ranks, or of threads without. */
 void crit_verdict_unit_name(const struct crit_summary *summary, size_t row, char *text,
 			    size_t text_bytes);

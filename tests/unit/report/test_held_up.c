@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verdict on ranks that wait for one that does nothing: it is blocked outside MPI, or gone.
+#include "report/causes/cause_rows.h"
+#include "report/findings/verdict.h"
 #include "tests/unit/report/test_verdict.h"
 
 /*
@@ -336,6 +338,60 @@ static void test_crit_itself(void)
 	crit_summary_fini(&summary);
 }
 
+/* Two threads take turns for 2 s: each is blocked while the other one computes. */
+static void check_turns(const struct crit_cause_table *causes, bool is_mutual)
+{
+	results_sample_threads(&sample);
+	for (int i = 0; i < 3; i++) {
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		*cells = (struct crit_cells){ 0 };
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = i < 2 ? 1000 * MS : 0;
+		cells->ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = i < 2 ? 1000 * MS : 0;
+		sample.threads[i].idle_blocked_ns = i < 2 ? 1000 * MS : 0;
+	}
+	summarise();
+	summary.sentence[0] = '\0';
+	summary.causes = causes;
+	crit_verdict_find(&summary);
+	says("hreads are blocked for ");
+	if (is_mutual)
+		says("; they wait for each other: 96% of all waiting is for code of other "
+		     "threads");
+	else
+		is_silent_of("each other");
+	crit_summary_fini(&summary);
+}
+
+static void test_mutual(void)
+{
+	struct crit_cause_row rows[] = {
+		{ .who = { .thread = 0 }, .cost = 1000 * MS, .share = 0.5 },
+		{ .who = { .thread = 1 }, .cost = 920 * MS, .share = 0.46 },
+		{ .who = { .thread = CRIT_NONE }, .is_outside = true, .share = 0.04 },
+	};
+	struct crit_costs costs = { .wait_count = 40 };
+	const struct crit_cause_table causes = { .costs = &costs, .rows = rows, .row_count = 3 };
+
+	check_turns(&causes, true);
+	rows[1].is_outside = true; /* a timer, or a device */
+	check_turns(&causes, false);
+	rows[1] = (struct crit_cause_row){ .who = { .thread = 1 },
+					   .is_blocked = true, /* it sleeps */
+					   .cost = 920 * MS,
+					   .share = 0.46 };
+	check_turns(&causes, false);
+	rows[0].cost = 400 * MS; /* most of what they are blocked is no wait for anybody */
+	rows[1] =
+		(struct crit_cause_row){ .who = { .thread = 1 }, .cost = 360 * MS, .share = 0.46 };
+	check_turns(&causes, false);
+	rows[1] = (struct crit_cause_row){ .who = { .thread = 0 }, /* it waits for nobody */
+					   .cost = 1000 * MS,
+					   .share = 0.46 };
+	check_turns(&causes, false);
+	check_turns(NULL, false);
+}
+
 /*
  * A team of three: each works for 10 ms.  Then they sleep for so long, of 1990 ms, in the region;
  * the others wait for it in the barrier, where they spin and now and then have no CPU.
@@ -464,6 +520,7 @@ int main(void)
 	test_nobody_had_it();
 	test_pressed();
 	test_crit_itself();
+	test_mutual();
 	test_pools();
 	test_unclear();
 	test_blocked_rank();
