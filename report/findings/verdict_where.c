@@ -10,6 +10,7 @@
 
 #define PLACE_COLUMNS 72 /* of a sentence */
 #define AT " at "
+#define LEAST_WAITED_RATIO 0.1 /* of the sum of delays; where all wait it is more than that sum */
 
 /* " at solver+0x14c1": where most of the waiting in a call is; sites come in that order. */
 void crit_verdict_call_site(const struct crit_summary *summary, uint32_t call, char *text,
@@ -120,9 +121,19 @@ static const struct crit_collective_row *worst_of(const struct crit_results *res
 	return worst;
 }
 
+/* Do the ranks wait in the call for who comes last?  In a reduction only the root does. */
+static bool is_waited_in(const struct crit_results *results, uint32_t call, uint64_t late_sum_ns)
+{
+	for (size_t i = 0; i < results->call_count; i++)
+		if (results->calls[i].call == call)
+			return (double)results->calls[i].run.waiting_ns >=
+			       LEAST_WAITED_RATIO * (double)late_sum_ns;
+	return true;
+}
+
 /*
  * ", where it arrives last in 97 % of cases, 20.0 ms after the mean", when a rank comes last at a
- * call more often than all others together; else "".
+ * call more often than all others together, and is waited for there; else "".
  */
 static void say_last(const struct crit_results *results, uint32_t call, uint32_t rank_row,
 		     char *text, size_t text_bytes)
@@ -131,7 +142,8 @@ static void say_last(const struct crit_results *results, uint32_t call, uint32_t
 	const struct crit_last_row *last = row ? &results->messages.lasts[row->first_last] : NULL;
 
 	text[0] = '\0';
-	if (!last || last->rank_row != rank_row || last->count * 2 <= row->instances)
+	if (!last || last->rank_row != rank_row || last->count * 2 <= row->instances ||
+	    !is_waited_in(results, call, last->late_sum_ns))
 		return;
 	(void)snprintf(text, text_bytes,
 		       ", where it arrives last in %.0f%% of cases, %.3g ms after the mean",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verdict on ranks that wait for one that does nothing: it is blocked outside MPI, or gone.
+#include "core/base/call.h"
 #include "report/causes/cause_rows.h"
 #include "report/findings/verdict.h"
 #include "tests/unit/report/test_verdict.h"
@@ -392,6 +393,31 @@ static void test_mutual(void)
 	check_turns(NULL, false);
 }
 
+/* Who comes last at a call holds up nobody where nobody waits there, as leaves of a reduction. */
+static void test_last_not_waited_for(void)
+{
+	const struct crit_last_row *last;
+	struct crit_call_row *call = NULL;
+
+	results_sample_barriers(&sample);
+	summarise();
+	says("n MPI_Barrier");
+	says("where it arrives last in 95% of cases");
+	crit_summary_fini(&summary);
+
+	for (size_t i = 0; i < sample.results.call_count; i++)
+		if (sample.calls[i].call == CRIT_MPI_Barrier)
+			call = &sample.calls[i];
+	last = &sample.results.messages.lasts[sample.results.messages.collectives[0].first_last];
+	if (!CHECK(call && last->late_sum_ns > 100))
+		return;
+	call->run.waiting_ns = last->late_sum_ns / 10 - 1;
+	summarise();
+	says("n MPI_Barrier");
+	is_silent_of("arrives last");
+	crit_summary_fini(&summary);
+}
+
 /*
  * A team of three: each works for 10 ms.  Then they sleep for so long, of 1990 ms, in the region;
  * the others wait for it in the barrier, where they spin and now and then have no CPU.
@@ -521,6 +547,7 @@ int main(void)
 	test_pressed();
 	test_crit_itself();
 	test_mutual();
+	test_last_not_waited_for();
 	test_pools();
 	test_unclear();
 	test_blocked_rank();
