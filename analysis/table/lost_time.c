@@ -23,7 +23,7 @@
 #define TURNS_OVERLAP_RATIO 0.1 /* of the time in which others could work beside the longest */
 #define TURNS_LEAST_RATIO 0.05 /* of the time that somebody is active, for that */
 #define FOREIGN_RUNNABLE_RATIO 0.05 /* of the window, from which somebody had the CPUs */
-#define PRESSED_RATIO 0.5 /* of what own threads took that had CPUs enough without others */
+#define PRESSED_RATIO 0.15 /* of what own threads took that had CPUs enough without others */
 
 double crit_lost_time_cpus(const struct crit_node_row *node)
 {
@@ -197,7 +197,7 @@ static bool fits_cpus(const struct crit_lost_time *lost)
 /*
  * Not the run's own threads had the CPUs, and not nobody, as where a limit holds a run up, or a CPU
  * that sleeps takes its time to wake.  Where each thread could have a CPU, others that hold one
- * press the threads together on the rest: half of what own threads had is enough there.  least: of
+ * press the threads together on the rest: 15 % of what own threads had is enough there.  least: of
  * what others had, for them to be the reason.
  */
 static bool is_foreign(const struct takers *takers, const struct crit_lost_time *lost, double least)

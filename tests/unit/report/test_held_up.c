@@ -274,13 +274,13 @@ static void fill_pressed(uint32_t cpu_count, uint64_t own_ms, uint64_t foreign_m
 /* Two that could have a CPU each share one where somebody else holds the other. */
 static void test_pressed(void)
 {
-	fill_pressed(2, 500, 251);
-	says("thers had the CPUs for 0.251 s in which threads wanted them, the run's own threads "
-	     "for 0.500 s (sum over threads)");
+	fill_pressed(2, 1500, 226);
+	says("thers had the CPUs for 0.226 s in which threads wanted them, the run's own threads "
+	     "for 1.500 s (sum over threads)");
 	CHECK(!summary.has_promise);
 	crit_summary_fini(&summary);
 
-	fill_pressed(2, 500, 249); /* too little to be the reason */
+	fill_pressed(2, 1500, 224); /* too little to be the reason */
 	is_silent_of("thers had the CPUs");
 	crit_summary_fini(&summary);
 

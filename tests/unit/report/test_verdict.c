@@ -125,7 +125,7 @@ static void fill_takers(uint64_t own_ms, uint64_t foreign_ms, uint64_t hidden_ms
 
 static void test_takers(void)
 {
-	fill_takers(301, 100, 50);
+	fill_takers(301, 20, 20);
 	CHECK(summary.lost.lacks_cpus && !summary.lost.has_foreign_load);
 	says("aiting for CPUs costs ");
 	is_silent_of("thers had the CPUs");
