@@ -132,6 +132,14 @@ static struct crowd *find_crowds(const struct crit_results *results,
 	return crowds;
 }
 
+/* They live for a part of the window only: rounded, but up where they are more than the CPUs. */
+static size_t whole_threads(double threads, double cpus)
+{
+	const double whole = floor(threads + 0.5);
+
+	return (size_t)(whole <= cpus && threads >= CROWDED_RATIO * cpus ? ceil(threads) : whole);
+}
+
 /* Finds the node with most threads per CPU, and how long all work takes on all CPUs. */
 static void find_crowded(const struct crit_results *results, const struct crowd *crowds,
 			 struct crit_lost_time *lost)
@@ -150,9 +158,8 @@ static void find_crowded(const struct crit_results *results, const struct crowd 
 			continue;
 		lost->threads_per_cpu = threads / cpus;
 		lost->crowded_node = (uint32_t)k;
-		lost->crowded_units = results->has_ranks ? crowds[k].units
-							 : (size_t)(threads + 0.5);
-		lost->crowded_threads = (size_t)(threads + 0.5);
+		lost->crowded_threads = whole_threads(threads, cpus);
+		lost->crowded_units = results->has_ranks ? crowds[k].units : lost->crowded_threads;
 	}
 	lost->floor_s = all_cpus > 0 ? work_s / all_cpus : 0;
 }

@@ -290,6 +290,12 @@ static void test_pressed(void)
 
 	fill_pressed(1, 500, 400); /* they share it by themselves, if the run is bound to it */
 	says("2 threads share 1 online CPU");
+	sample.threads[1].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = 500 * MS;
+	sample.threads[1].cells.ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_NONE] = 300 * MS;
+	sample.preemptors[0].lost_ns = 1300 * MS;
+	crit_summary_fini(&summary);
+	summarise(); /* 1.4 on average */
+	says("2 threads share 1 online CPU");
 	crit_summary_fini(&summary);
 
 	fill_pressed(2, 100, 600); /* a little is not worth a word */
