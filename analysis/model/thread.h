@@ -32,6 +32,7 @@ struct crit_thread {
 	uint64_t switches;
 	uint64_t preemptions;
 	uint64_t woken_ns; /* while it was active, since it last got a CPU; 0: not */
+	uint64_t awake_ns; /* index pass: on a CPU or runnable, up to last_ns */
 	enum crit_role role;
 	uint32_t window; /* the one it lives by: index into windows, or CRIT_NONE */
 
@@ -45,7 +46,6 @@ struct crit_thread {
 	char name[CRIT_COMM_BYTES];
 	uint64_t birth_ns;
 	uint64_t death_ns;
-	uint64_t awake_ns; /* index pass: on a CPU or runnable, up to last_ns */
 	bool has_stream;
 	bool is_assumed; /* known only from a shim */
 	bool is_enrolled; /* it lived already when it became a member */

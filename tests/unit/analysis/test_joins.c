@@ -130,7 +130,7 @@ static void test_threads_that_share(void)
 		if (k)
 			is_silent_of("CPU");
 		else
-			says("aiting for CPUs costs 0.217 s");
+			says("3 threads share 2 online CPUs: that costs 0.217 s");
 		check_sum();
 		crit_summary_fini(&summary);
 	}
