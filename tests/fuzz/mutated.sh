@@ -53,7 +53,8 @@ recorded deputies run openmpi 2 deputies 40 3 1
 recorded threads run none 0 "$apps/mutex_equal"
 [ ! -x "$apps/hybrid-gnu.openmpi" ] || recorded hybrid preload openmpi 2 "$apps/hybrid-gnu.openmpi"
 
-for ((seed = 1; seed <= count; seed++)); do
+# Of three damaged recordings one has nothing to play: there are more until enough were played.
+for ((seed = 1; seed <= count || (played <= count / 2 && seed <= 4 * count); seed++)); do
 	from=${recordings[seed % ${#recordings[@]}]}
 	rm -rf "$trial/damaged"
 	mkdir "$trial/damaged"
@@ -80,7 +81,7 @@ done
 said=
 for code in "${!codes[@]}"; do said+="$code: ${codes[$code]} times  "; done
 [ "$faults" -eq 0 ]
-point "$count damaged recordings" $? "exit codes $said"
+point "$((seed - 1)) damaged recordings" $? "exit codes $said"
 [ "$broken" -eq 0 ] && [ "$played" -gt $((count / 2)) ]
 point "the laws of waits hold in each" $? "broken: $broken of $played that could be played"
 for code in 0 3; do # some damage is told of, and some does not matter
