@@ -202,10 +202,10 @@ static bool fits_cpus(const struct crit_lost_time *lost)
 }
 
 /*
- * Not the run's own threads had the CPUs, and not nobody, as where a limit holds a run up, or a CPU
- * that sleeps takes its time to wake.  Where each thread could have a CPU, others that hold one
- * press the threads together on the rest: 15 % of what own threads had is enough there.  least: of
- * what others had, for them to be the reason.
+ * Other programs had the CPUs, rather than threads of the run, or no thread at all, as under a
+ * limit or on a CPU that wakes late.  Where the node has a CPU for each busy thread, threads of the
+ * run share one only because another program holds one: there PRESSED_RATIO of the time that
+ * threads of the run had is enough.  least: time of other programs from which they count, ns.
  */
 static bool is_foreign(const struct takers *takers, const struct crit_lost_time *lost, double least)
 {

@@ -23,8 +23,8 @@
 #define LEAST_SAMPLES 30u /* of a function; fewer tell too little */
 #define FACTOR_ONE 1000000u /* denominator of factors */
 #define SLOWER_MAX 1000.0 /* a rank that is hardly there takes no more than so many times as long */
-#define UNSURE_OF_WAITING 0.2 /* that part of which nobody is known to have ended, */
-#define UNSURE_OF_WINDOW 0.02 /* and of the run */
+#define UNSURE_OF_WAITING 0.2 /* of all waiting, from which on time without a known cause counts, */
+#define UNSURE_OF_WINDOW 0.02 /* and of the window */
 #define FUNCTION_WISH "function="
 
 struct fixing {

@@ -66,9 +66,8 @@ void crit_fix_even_write(FILE *out, const struct crit_fix_table *table)
 
 	if (crit_fix_is_unsure(costs)) {
 		fprintf(out,
-			"  nobody is known to have ended %.1f%% of the waiting (%.3f s): to "
-			"balance "
-			"code may gain more than foretold\n",
+			"  the cause of %.1f%% of the waiting (%.3f s) is not known: balanced code "
+			"may gain more than foretold\n",
 			100 * (double)costs->endless_ns / (double)costs->waiting,
 			1e-9 * (double)costs->endless_ns);
 		return;

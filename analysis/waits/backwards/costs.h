@@ -55,7 +55,7 @@ struct crit_wait_edge {
 struct crit_waited { /* by a thread; units: ns */
 	/* NESTED: its waits did not have their cause yet; TRANSFER, CPU, UNKNOWN: as a root */
 	uint64_t part_ns[CRIT_PART_COUNT];
-	uint64_t open_ns; /* at the end of its open wait: of the time until then it had a CPU */
+	uint64_t open_ns; /* time with a CPU until the end of its open wait */
 } CRIT_LINE_ALIGNED;
 
 struct crit_costs {
@@ -69,8 +69,7 @@ struct crit_costs {
 	struct crit_index edge_rows;
 	struct crit_late_acts acts;
 	crit_integral waiting; /* of all waits */
-	uint64_t
-		endless_ns; /* of that, in waits of threads in which no act came that they needed */
+	uint64_t endless_ns; /* of that, in waits of threads that no recorded act ends */
 	/*
 	 * Of that, in waits that need no act of another thread, as far as is known, and of those
 	 * in the call with most; the caller's to fill.

@@ -214,8 +214,8 @@ static void test_unsure(void)
 	struct crit_fix_table table = { .rows = rows, .row_count = 5, .costs = &costs };
 	char *text = even_text(&table);
 
-	CHECK_STR_EQ(text, "  nobody is known to have ended 20.0% of the waiting (0.200 s): to "
-			   "balance code may gain more than foretold\n");
+	CHECK_STR_EQ(text, "  the cause of 20.0% of the waiting (0.200 s) is not known: balanced "
+			   "code may gain more than foretold\n");
 	free(text);
 	costs.endless_ns--;
 	text = even_text(&table);
