@@ -266,12 +266,32 @@ void crit_engine_resegment(struct crit_engine *engine, uint32_t index, struct cr
 	note_runnable(engine, index, time_ns);
 }
 
+/* Who ends in a call does not leave it. */
+static void note_last_calls(struct crit_engine *engine)
+{
+	for (size_t i = 0; i < engine->model->thread_count; i++) {
+		const struct crit_thread_account *account = &engine->accounts[i];
+		const struct crit_span_frame *frame;
+
+		if (!account->is_main || !account->depth)
+			continue;
+		frame = &account->spans[account->depth - 1];
+		if (frame->span_class <= CRIT_CLASS_MPI_WAIT &&
+		    crit_metric_is_waiting_class(frame->span_class))
+			engine->last_calls[engine->model->threads[i].window] =
+				(struct crit_last_call){ .call = frame->call,
+							 .site = frame->bucket->key.site,
+							 .since_ns = frame->enter_ns };
+	}
+}
+
 void crit_engine_advance_to_end(struct crit_engine *engine)
 {
 	if (!engine->step_sink)
 		advance(engine, &engine->run, engine->model->window_end_ns);
 	for (size_t i = 0; i < engine->model->node_count && engine->nodes; i++)
 		advance(engine, &engine->nodes[i], engine->model->window_end_ns);
+	note_last_calls(engine);
 }
 
 static int allocate(struct crit_engine *engine, const struct crit_model *model)
@@ -295,7 +315,9 @@ static int allocate(struct crit_engine *engine, const struct crit_model *model)
 		engine->run_ranks = crit_lines_alloc(ranks, sizeof(*engine->run_ranks));
 		engine->node_ranks = crit_lines_alloc(ranks, sizeof(*engine->node_ranks));
 		engine->rank_idles = calloc(ranks, sizeof(*engine->rank_idles));
-		if (!engine->run_ranks || !engine->node_ranks || !engine->rank_idles)
+		engine->last_calls = calloc(ranks, sizeof(*engine->last_calls));
+		if (!engine->run_ranks || !engine->node_ranks || !engine->rank_idles ||
+		    !engine->last_calls)
 			return -ENOMEM;
 	}
 	return 0;
@@ -396,4 +418,5 @@ void crit_engine_fini(struct crit_engine *engine)
 	free(engine->run_ranks);
 	free(engine->node_ranks);
 	free(engine->rank_idles);
+	free(engine->last_calls);
 }

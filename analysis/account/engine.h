@@ -73,6 +73,7 @@ struct crit_engine {
 	struct crit_rank_state *run_ranks; /* NULL: no ranks */
 	struct crit_rank_state *node_ranks;
 	struct crit_rank_idle *rank_idles;
+	struct crit_last_call *last_calls; /* by rank, once the end is reached */
 	crit_fix *reciprocals; /* of 1 .. reciprocal_count - 1 */
 	size_t reciprocal_count;
 	struct crit_buckets buckets;
@@ -95,7 +96,7 @@ void crit_engine_fini(struct crit_engine *engine);
 /* Takes a step, in their order, once the run's integrals are those of its time: for a step sink. */
 void crit_engine_step_run(struct crit_engine *engine, const struct crit_run_step *step);
 
-/* Brings all integrals up to the end of the window. */
+/* Brings all integrals up to the end of the window, and notes where the ranks are then. */
 void crit_engine_advance_to_end(struct crit_engine *engine);
 
 /* The class a thread's time is in now: its innermost span's, or setup outside its part. */

@@ -47,6 +47,7 @@ struct gathered_rank {
 	uint64_t idle_in_mpi_ns;
 	uint64_t active_ns;
 	crit_fix may_wait_cmetric;
+	struct crit_last_call last_call;
 };
 
 struct gathered_node {
@@ -116,12 +117,12 @@ static int put_ranks_and_nodes(const struct crit_rounds *rounds,
 	int rc = 0;
 
 	for (size_t i = 0; i < model->rank_count && !rc; i++) {
-		struct gathered_rank row = {
-			.rank = (uint32_t)i,
-			.idle_in_mpi_ns = rounds->engine->rank_idles[i].ns,
-			.active_ns = rounds->engine->node_ranks[i].active_ns,
-			.may_wait_cmetric = rounds->engine->run_ranks[i].may_wait.cmetric
-		};
+		struct gathered_rank row = { .rank = (uint32_t)i,
+					     .idle_in_mpi_ns = rounds->engine->rank_idles[i].ns,
+					     .active_ns = rounds->engine->node_ranks[i].active_ns,
+					     .may_wait_cmetric =
+						     rounds->engine->run_ranks[i].may_wait.cmetric,
+					     .last_call = rounds->engine->last_calls[i] };
 
 		if (!crit_rounds_plays(rounds, model->ranks[i].node))
 			continue;
@@ -337,6 +338,7 @@ static int take_rank(struct unpacking *u)
 	u->rounds->engine->rank_idles[row.rank].ns = row.idle_in_mpi_ns;
 	u->rounds->engine->node_ranks[row.rank].active_ns = row.active_ns;
 	u->rounds->engine->run_ranks[row.rank].may_wait.cmetric = row.may_wait_cmetric;
+	u->rounds->engine->last_calls[row.rank] = row.last_call;
 	return 0;
 }
 

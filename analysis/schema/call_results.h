@@ -45,4 +45,11 @@ struct crit_rank_call_row {
 	struct crit_durations durations; /* a span of polling counts as one */
 };
 
+/* The call of MPI in which a rank's main thread waits when it ends, or the window does. */
+struct crit_last_call {
+	uint32_t call; /* 0 none */
+	uint64_t site; /* return address in the rank's process */
+	uint64_t since_ns; /* absolute run-clock ns */
+};
+
 #endif

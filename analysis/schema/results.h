@@ -112,6 +112,7 @@ struct crit_rank_row {
 				    parallel regions */
 	struct crit_attribution run; /* sum over its app threads */
 	crit_fix may_wait_cmetric; /* unit ranks, if mpi_may_wait were active; default rule only */
+	struct crit_last_call last_call;
 };
 
 enum crit_preemptor_kind {

@@ -321,10 +321,10 @@ static double blocked_in_place(const struct crit_results *results,
 
 /*
  * Time in which nobody is active, and that no CPU would end: one is blocked meanwhile, or a rank
- * has ended too early, so what the others wait for does not come.
+ * has ended too early, or all wait in vain, so what the others wait for does not come.
  */
 static double held_up(const struct crit_results *results, const struct crit_lost_units *units,
-		      struct crit_lost_time *lost)
+		      uint64_t silent_ns, struct crit_lost_time *lost)
 {
 	double most = 0, second = 0;
 
@@ -344,7 +344,8 @@ static double held_up(const struct crit_results *results, const struct crit_lost
 	if (second < MOST_SECOND_RATIO * most)
 		lost->blocked_alone_s = most * 1e-9;
 	find_gone(results, lost);
-	return fmax(most, lost->gone_s * 1e9);
+	lost->still = crit_standstill_of(results, silent_ns);
+	return fmax(most, 1e9 * fmax(lost->gone_s, lost->still.s));
 }
 
 /* Divides the waiting of all units, ns while nobody [0] and while somebody [1] is active. */
@@ -352,9 +353,10 @@ static void divide(const struct crit_results *results, const struct crit_lost_un
 		   const struct crit_consistency_check *check, const struct crowd *crowds,
 		   struct crit_lost_time *lost)
 {
+	const uint64_t silent_ns = results->window_ns - check->active_ns;
 	double per_unit = 1e-9 / units->capacity, cpus = units->runnable, balance, extra;
 	double waiting[2] = {
-		units->capacity * (double)(results->window_ns - check->active_ns),
+		units->capacity * (double)silent_ns,
 		crit_at_least_0(units->capacity * (double)check->active_ns - units->active),
 	};
 	double left[2], in_vain[2];
@@ -362,9 +364,9 @@ static void divide(const struct crit_results *results, const struct crit_lost_un
 	find_shortage(results, crowds, units, in_vain);
 	in_vain[0] = crit_smaller(
 		in_vain[0],
-		units->capacity * crit_at_least_0((double)(results->window_ns - check->active_ns) -
-						  1e9 * crit_fix_seconds(check->nobody) -
-						  held_up(results, units, lost)));
+		units->capacity *
+			crit_at_least_0((double)silent_ns - 1e9 * crit_fix_seconds(check->nobody) -
+					held_up(results, units, silent_ns, lost)));
 	lost->waiting_s =
 		crit_at_least_0(waiting[1] - (results->has_ranks ? units->blocked[1] : 0)) *
 		per_unit;

@@ -158,6 +158,7 @@ static void fill_activity(const struct crit_model *model, const struct crit_engi
 		results->ranks[rank_rows[i]].active_ns = ranks[i].active_ns;
 		results->ranks[rank_rows[i]].may_wait_cmetric =
 			engine->run_ranks[i].may_wait.cmetric;
+		results->ranks[rank_rows[i]].last_call = engine->last_calls[i];
 	}
 	for (size_t i = 0; i < model->thread_count; i++)
 		results->nodes[model->threads[i].node].busy_ns += engine->accounts[i].busy_ns;

@@ -468,7 +468,7 @@ static unsigned int say_loss(struct crit_summary *summary, enum crit_loss loss)
 	char why[CRIT_CAUSE_SENTENCE] = "";
 
 	if (loss == CRIT_LOSS_ALL_WAITING)
-		crit_verdict_gone(summary, why, sizeof(why));
+		crit_verdict_end(summary, why, sizeof(why));
 	if (why[0]) {
 		append(summary, "%s", why);
 		return all_waiting;

@@ -12,6 +12,7 @@
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
 #include "report/causes/code_places.h"
+#include "report/findings/verdict_where.h"
 #include "report/tables/labels.h"
 
 #define LEAST_SHARE 0.5 /* of all waiting */
@@ -157,20 +158,47 @@ void crit_verdict_unit_name(const struct crit_summary *summary, size_t row, char
 	}
 }
 
-void crit_verdict_gone(const struct crit_summary *summary, char *text, size_t text_bytes)
+static void say_gone(const struct crit_summary *summary, char *text, size_t text_bytes)
 {
 	const struct crit_lost_time *lost = &summary->lost;
 	const double silent_s = (double)summary->silent_ns * 1e-9;
 	char name[160];
 
-	text[0] = '\0';
-	if (lost->gone_s <= 0 || lost->gone_s < HELD_UP_RATIO * silent_s)
-		return;
 	crit_verdict_unit_name(summary, lost->gone_row, name, sizeof(name));
 	(void)snprintf(text, text_bytes,
 		       "%s ended without MPI_Finalize, %.3f s before the others; no rank computes "
 		       "for %.3f s (%.1f%% of the window)",
 		       name, lost->gone_s, silent_s, 100 * silent_s / lost->window_s);
+}
+
+/* Nobody leaves a call any more. */
+static void say_standstill(const struct crit_summary *summary, char *text, size_t text_bytes)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const struct crit_rank_row *ranks = summary->results->ranks;
+	char calls[CRIT_CAUSE_SENTENCE];
+	bool is_end_seen = false;
+
+	for (size_t i = lost->still.first_row; i < lost->still.end_row; i++)
+		is_end_seen |= ranks[i].is_open && ranks[i].exit_ns;
+	crit_verdict_last_calls(summary, calls, sizeof(calls));
+	(void)snprintf(text, text_bytes,
+		       "for the last %.3f s (%.1f%% of the window) all ranks wait in MPI, until "
+		       "%s: %s; that is a deadlock, or what they wait for is not recorded",
+		       lost->still.s, 100 * lost->still.s / lost->window_s,
+		       is_end_seen ? "they end without MPI_Finalize" : "the recording ends", calls);
+}
+
+void crit_verdict_end(const struct crit_summary *summary, char *text, size_t text_bytes)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const double least_s = HELD_UP_RATIO * 1e-9 * (double)summary->silent_ns;
+
+	text[0] = '\0';
+	if (lost->gone_s > 0 && lost->gone_s >= least_s)
+		say_gone(summary, text, text_bytes);
+	else if (lost->still.s > 0 && lost->still.s >= least_s)
+		say_standstill(summary, text, text_bytes);
 }
 
 void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char *text,

@@ -25,8 +25,11 @@ void crit_verdict_mutual(const struct crit_summary *summary, char *text, size_t 
 void crit_verdict_unit_name(const struct crit_summary *summary, size_t row, char *text,
 			    size_t text_bytes);
 
-/* "rank 0 on vm ended without MPI_Finalize, ..."; "": no rank did so, or others end the work. */
-void crit_verdict_gone(const struct crit_summary *summary, char *text, size_t text_bytes);
+/*
+ * Why no rank computes towards the end: "rank 0 on vm ended without MPI_Finalize, ...", or "for the
+ * last 3.000 s (99.0% of the window) all ranks wait in MPI, ..."; "": neither is so.
+ */
+void crit_verdict_end(const struct crit_summary *summary, char *text, size_t text_bytes);
 
 /*
  * "rank 0 on vm is blocked outside MPI for 0.8 s (99.6% of the window) in which no rank computes:

@@ -3,13 +3,18 @@
 #include "report/findings/verdict_where.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "report/tables/location_fit.h"
 #include "core/base/call.h"
+#include "report/tables/labels.h"
+#include "report/tables/location_fit.h"
 
 #define PLACE_COLUMNS 72 /* of a sentence */
 #define AT " at "
+#define LAST_PLACES_MAX 16 /* told apart */
+#define LAST_PLACES_SAID 3
+#define LAST_RANKS_SAID 3 /* of each */
 #define LEAST_WAITED_RATIO 0.1 /* of the sum of delays; where all wait it is more than that sum */
 
 /* " at solver+0x14c1": where most of the waiting in a call is; sites come in that order. */
@@ -176,4 +181,108 @@ void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uin
 	(void)snprintf(text, text_bytes, "%s%s %s%s%s", region,
 		       region[0] ? " and they are in" : ", mostly in", crit_call_name(call), site,
 		       last);
+}
+
+struct last_place { /* where some ranks wait to their end */
+	uint32_t call;
+	struct crit_source_location place;
+	size_t count;
+	size_t rows[LAST_RANKS_SAID];
+};
+
+static struct last_place last_place_of(const struct crit_summary *summary, size_t row)
+{
+	const struct crit_rank_row *rank = &summary->results->ranks[row];
+	struct last_place last = { .call = rank->is_open ? rank->last_call.call : CRIT_MPI_Finalize,
+				   .count = 1,
+				   .rows = { row } };
+
+	if (rank->is_open && summary->symbols)
+		crit_symbols_find(summary->symbols, rank->node, rank->pid, rank->last_call.site,
+				  &last.place);
+	return last;
+}
+
+/* Yields how many places there are. */
+static size_t find_last_places(const struct crit_summary *summary, struct last_place *places)
+{
+	const struct crit_standstill *still = &summary->lost.still;
+	size_t count = 0;
+
+	for (size_t row = still->first_row; row < still->end_row; row++) {
+		const struct last_place last = last_place_of(summary, row);
+		size_t at = 0;
+
+		while (at < count &&
+		       (places[at].call != last.call ||
+			crit_source_location_compare(&places[at].place, &last.place) != 0))
+			at++;
+		if (at == LAST_PLACES_MAX)
+			continue;
+		if (at == count) {
+			places[count++] = last;
+			continue;
+		}
+		if (places[at].count < LAST_RANKS_SAID)
+			places[at].rows[places[at].count] = row;
+		places[at].count++;
+	}
+	return count;
+}
+
+static int compare_last_places(const void *a, const void *b)
+{
+	const struct last_place *left = a, *right = b;
+
+	if (left->count != right->count)
+		return left->count < right->count ? -1 : 1;
+	return (left->rows[0] > right->rows[0]) - (left->rows[0] < right->rows[0]);
+}
+
+/* "ranks 1, 2, 3 and 4 more in MPI_Barrier at solver.c:50". */
+static void say_last_place(const struct crit_summary *summary, const struct last_place *last,
+			   char *text, size_t text_bytes)
+{
+	const size_t said = last->count < LAST_RANKS_SAID ? last->count : LAST_RANKS_SAID;
+	char ranks[128] = "", more[32] = "", label[32], place[CRIT_REGION_TEXT];
+
+	for (size_t i = 0; i < said; i++) {
+		const size_t used = strlen(ranks);
+
+		(void)snprintf(ranks + used, sizeof(ranks) - used, "%s%s",
+			       !i                     ? " "
+			       : i + 1 == last->count ? " and "
+						      : ", ",
+			       crit_rank_label(summary->results, (int32_t)last->rows[i], label,
+					       sizeof(label)));
+	}
+	if (last->count > said)
+		(void)snprintf(more, sizeof(more), " and %zu more", last->count - said);
+	(void)snprintf(text, text_bytes, "rank%s%s%s in %s%s%s", last->count > 1 ? "s" : "", ranks,
+		       more, crit_call_name(last->call), last->place.module ? AT : "",
+		       last->place.module ? crit_location_fit(&last->place, PLACE_COLUMNS, place,
+							      sizeof(place))
+					  : "");
+}
+
+void crit_verdict_last_calls(const struct crit_summary *summary, char *text, size_t text_bytes)
+{
+	const struct crit_standstill *still = &summary->lost.still;
+	struct last_place places[LAST_PLACES_MAX];
+	const size_t count = find_last_places(summary, places);
+	size_t left = still->end_row - still->first_row;
+
+	text[0] = '\0';
+	qsort(places, count, sizeof(*places), compare_last_places);
+	for (size_t i = 0; i < count && i < LAST_PLACES_SAID; i++) {
+		const size_t used = strlen(text);
+		char one[384];
+
+		say_last_place(summary, &places[i], one, sizeof(one));
+		(void)snprintf(text + used, text_bytes - used, "%s%s", i ? ", " : "", one);
+		left -= places[i].count;
+	}
+	if (left)
+		(void)snprintf(text + strlen(text), text_bytes - strlen(text),
+			       " and %zu more in other calls", left);
 }

@@ -16,4 +16,10 @@ void crit_verdict_call_site(const struct crit_summary *summary, uint32_t call, c
 void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uint32_t call,
 			char *text, size_t text_bytes);
 
+/*
+ * Of a standstill: "rank 0 in MPI_Recv at solver.c:42, ranks 1, 2, 3 and 4 more in MPI_Barrier at
+ * solver.c:50", the fewest first.
+ */
+void crit_verdict_last_calls(const struct crit_summary *summary, char *text, size_t text_bytes);
+
 #endif

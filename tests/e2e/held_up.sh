@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # crit waits: OpenMP workers that are idle while their rank receives wait for the rank that sends; who is late because
 # another program has its CPU is late for want of a CPU, and the other program has a name.  A rank that sleeps, or a
-# thread in a parallel region, is blocked: those that spin meanwhile, more than there are CPUs, lack none then.
+# thread in a parallel region, is blocked: those that spin meanwhile, more than there are CPUs, lack none then, nor do
+# ranks in a deadlock, which is told as one.
 # usage: held_up.sh BUILD-DIRECTORY
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
@@ -101,6 +102,21 @@ for flavour in "${flavours[@]}"; do
 		within "$name: lost for want of CPUs, of the time beyond 20 naps of 40 ms" \
 			"$(ask 'round(r["lost_time"]["cpus_s"] - (r["job"]["window_s"] - 0.8), 3)')" -10 0.02
 		check_laws "$name"
+	done
+done
+
+# Rank 0 waits for a message, the others for rank 0: no CPU ends that, but the limit does.
+for flavour in "${flavours[@]}"; do
+	for ranks in 2 5; do
+		name=deadlock-$ranks-$flavour
+		limit_s=6 launch "$name" run "$flavour" "$ranks" ends deadlock 0.2
+		has_last_report 20
+		point "$name: the last report" $? ""
+		begins "For the last * all ranks wait in MPI, until they end without MPI_Finalize: rank 0 in MPI_Recv"
+		point "$name: who waits where" $? "$said"
+		[[ $said = *", rank"*" 1"*" in MPI_Barrier at "*"; that is a deadlock, "* ]]
+		point "$name: so do the others" $? ""
+		within "$name: lost for want of CPUs, of 6 s" "$(ask 'round(r["lost_time"]["cpus_s"], 3)')" 0 1.2
 	done
 done
 

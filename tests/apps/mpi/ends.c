@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A run that ends in a chosen way: finalized, by exit, by abort, by an error in a call, or never,
-// to be killed.
+// to be killed, also out of a deadlock.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -89,6 +89,17 @@ static void fail(int rank)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Rank 0 waits for the last one, which waits for rank 0 with all others. */
+static void lock_up(int rank)
+{
+	int size, word;
+
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (rank == 0)
+		MPI_Recv(&word, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -97,8 +108,8 @@ int main(int argc, char **argv)
 
 	if (argc < 2) {
 		fprintf(stderr,
-			"usage: %s normal|exit|abort|error|segv|vanish|forever|test-loop [s "
-			"[pid-dir]]\n",
+			"usage: %s normal|exit|abort|error|segv|vanish|forever|test-loop|"
+			"deadlock [s [pid-dir]]\n",
 			argv[0]);
 		return 2;
 	}
@@ -120,6 +131,8 @@ int main(int argc, char **argv)
 		vanish(rank);
 	if (strcmp(how, "test-loop") == 0)
 		sit_in_test_loop(rank);
+	if (strcmp(how, "deadlock") == 0)
+		lock_up(rank);
 	MPI_Finalize();
 	return 0;
 }
