@@ -21,6 +21,7 @@ struct presence {
 	const struct crit_results *results;
 	struct crit_lost_units *units;
 	size_t *unit_of; /* by row; NULL: nobody waits for a thread to end */
+	uint64_t *left_ns; /* of units: when who waited for its end went on; NULL likewise */
 	struct edge *edges;
 	size_t edge_count;
 	uint64_t *level_ns; /* by how many are there */
@@ -46,12 +47,15 @@ static void mark_unit(struct presence *presence, size_t unit)
 {
 	const struct crit_results *results = presence->results;
 	const size_t row = presence->units->rows[unit].row;
+	const uint64_t begin_ns = results->has_ranks ? results->ranks[row].open_ns
+						     : results->threads[row].birth_ns;
+	uint64_t end_ns = results->has_ranks ? results->ranks[row].close_ns
+					     : results->threads[row].death_ns;
 
-	mark(presence, unit,
-	     results->has_ranks ? results->ranks[row].open_ns : results->threads[row].birth_ns, 1);
-	mark(presence, unit,
-	     results->has_ranks ? results->ranks[row].close_ns : results->threads[row].death_ns,
-	     -1);
+	if (presence->left_ns && presence->left_ns[unit] < end_ns)
+		end_ns = presence->left_ns[unit] > begin_ns ? presence->left_ns[unit] : begin_ns;
+	mark(presence, unit, begin_ns, 1);
+	mark(presence, unit, end_ns, -1);
 }
 
 /* The unit that waits for the thread's end while it lives; NO_UNIT: none does. */
@@ -64,6 +68,22 @@ static size_t waiter_of(const struct presence *presence, const struct crit_await
 	    await->until_ns < await->since_ns || await->until_ns > waiter->death_ns)
 		return NO_UNIT;
 	return presence->unit_of[await->waiter];
+}
+
+/* Who waited for a thread to end has its place again: what that still does is to go. */
+static void note_ends(struct presence *presence, bool is_certain)
+{
+	const struct crit_results *results = presence->results;
+
+	for (size_t i = 0; presence->left_ns && i < presence->units->count; i++)
+		presence->left_ns[i] = UINT64_MAX;
+	for (size_t i = 0; presence->left_ns && i < results->await_count; i++) {
+		const struct crit_await_row *await = &results->awaits[i];
+		const size_t unit = presence->unit_of[await->ended];
+
+		if (unit != NO_UNIT && waiter_of(presence, await, is_certain) != NO_UNIT)
+			presence->left_ns[unit] = await->until_ns;
+	}
 }
 
 /* When units wait for others to end: those that do so for long enough.  Yields whether one does. */
@@ -133,6 +153,7 @@ static void run(struct presence *presence, bool is_certain)
 	size_t most;
 
 	presence->edge_count = 0;
+	note_ends(presence, is_certain);
 	for (size_t i = 0; i < units->count; i++) {
 		units->rows[i].alone = 0;
 		mark_unit(presence, i);
@@ -158,7 +179,8 @@ static int find_units(struct presence *presence)
 	if (!results->await_count || results->has_ranks)
 		return 0;
 	presence->unit_of = calloc(results->thread_count, sizeof(*presence->unit_of));
-	if (!presence->unit_of)
+	presence->left_ns = calloc(presence->units->count, sizeof(*presence->left_ns));
+	if (!presence->unit_of || !presence->left_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < results->thread_count; i++)
 		presence->unit_of[i] = NO_UNIT;
@@ -208,6 +230,7 @@ int crit_unit_presence_measure(struct crit_lost_units *units, const struct crit_
 		for (size_t i = 0; i < units->count && presence.unit_of; i++)
 			take_out(&units->rows[i], results);
 	}
+	free(presence.left_ns);
 	free(presence.unit_of);
 	free(presence.edges);
 	free(presence.level_ns);

@@ -75,6 +75,36 @@ static void test_joins(void)
 	crit_summary_fini(&summary);
 }
 
+/* A worker takes 50 ms to be gone once the main thread knows, and has started the next one. */
+static void test_gone_late(void)
+{
+	fill_joins(500, 500);
+	sample.threads[1].death_ns += 50 * MS;
+	for (int i = 0; i < 2; i++) {
+		sample.threads[2].birth_ns = (5300 + (i ? 500 : 550)) * MS;
+		sample.threads[2].death_ns = sample.threads[2].birth_ns + 500 * MS;
+		sample.threads[0].death_ns = sample.threads[2].death_ns + 1;
+		awaits[1] = (struct crit_await_row){ .since_ns = sample.threads[2].birth_ns,
+						     .until_ns = sample.threads[2].death_ns,
+						     .ended = 2,
+						     .is_certain = true };
+		sample.results.await_count = 2;
+		sample.results.window_ns = sample.threads[0].death_ns - 5000 * MS;
+		sample.checks[0].active_ns = sample.results.window_ns;
+		sample.checks[0].window_ns = sample.results.window_ns;
+		summarise();
+		CHECK_NEAR(summary.lost.units, 1, 0);
+		crit_summary_fini(&summary);
+	}
+	sample.results.awaits =
+		&awaits[1]; /* nobody waits for the first one's end: all are there */
+	sample.results.await_count = 1;
+	sample.threads[2].birth_ns -= 250 * MS;
+	summarise();
+	CHECK_NEAR(summary.lost.units, 3, 0);
+	crit_summary_fini(&summary);
+}
+
 /* Of two workers one has twice the work, and is named, as is the serial part. */
 static void test_uneven_joins(void)
 {
@@ -226,6 +256,7 @@ int main(void)
 {
 	test_team();
 	test_joins();
+	test_gone_late();
 	test_uneven_joins();
 	test_lock_to_the_end();
 	test_threads_that_share();
