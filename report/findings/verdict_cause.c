@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/table/efficiency.h"
+#include "analysis/table/lost_units.h"
 #include "core/base/array.h"
 #include "report/causes/cause_rows.h"
 #include "report/causes/cause_words.h"
@@ -63,11 +64,15 @@ static struct candidate sum_of(const struct crit_summary *summary, size_t first)
 	return sum;
 }
 
+static double least_share(const struct crit_summary *summary)
+{
+	return summary->lost.unit_count > 2 ? LEAST_SHARE : LEAST_OF_TWO;
+}
+
 /* Of the few whose single rows are large enough to lead; row NULL: nobody. */
 static struct candidate find(const struct crit_summary *summary)
 {
 	const struct crit_cause_table *causes = summary->causes;
-	const double least = summary->lost.unit_count > 2 ? LEAST_SHARE : LEAST_OF_TWO;
 	struct candidate best = { 0 };
 
 	for (size_t i = 0; i < causes->row_count && causes->rows[i].share > LEAST_ROW; i++) {
@@ -80,10 +85,68 @@ static struct candidate find(const struct crit_summary *summary)
 		if (candidate.share > best.share)
 			best = candidate;
 	}
-	if (best.share < least || causes->costs->wait_count < LEAST_WAITS ||
+	if (best.share < least_share(summary) || causes->costs->wait_count < LEAST_WAITS ||
 	    best.row->without_cpu > MOST_WITHOUT_CPU)
 		best.row = NULL;
 	return best;
+}
+
+struct for_ends { /* waiting of threads that do next to nothing else, for others to end */
+	double all_s, unit_s; /* for all; for one */
+};
+
+/* Who waits so is not held up, as a main thread that joins its workers.  unit_row: a thread's. */
+static struct for_ends find_ends(const struct crit_summary *summary, size_t unit_row)
+{
+	const struct crit_results *results = summary->results;
+	struct for_ends ends = { 0 };
+	bool *is_unit;
+
+	if (results->has_ranks || !results->await_count)
+		return ends;
+	is_unit = crit_lost_units_mark(results);
+	for (size_t i = 0; is_unit && i < results->await_count; i++) {
+		const struct crit_await_row *await = &results->awaits[i];
+		const double waited_s = 1e-9 * (double)(await->until_ns - await->since_ns);
+
+		if (is_unit[await->waiter])
+			continue;
+		ends.all_s += waited_s;
+		ends.unit_s += await->ended == unit_row ? waited_s : 0;
+	}
+	free(is_unit);
+	return ends;
+}
+
+/*
+ * What a unit costs without what is for ends.  Of those who wait behind others for it nobody knows
+ * who does so for an end: then at least so much.
+ */
+static double without_ends(const struct crit_summary *summary, size_t unit_row,
+			   const struct for_ends *ends, double cost_s)
+{
+	const struct crit_cause_table *causes = summary->causes;
+	double direct_s = -ends->unit_s;
+
+	if (ends->all_s <= 0)
+		return cost_s;
+	for (size_t i = 0; i < causes->pair_count; i++)
+		if (causes->pairs[i].to.thread == unit_row)
+			direct_s += 1e-9 * (double)causes->pairs[i].raw_ns;
+	return fmin(cost_s, fmax(fmax(direct_s, cost_s - ends->all_s), 0));
+}
+
+/* Of all waiting but that for ends; 0: it is too little for a word. */
+static double share_of(const struct crit_summary *summary, const struct candidate *candidate)
+{
+	const size_t unit_row = unit_of(summary, candidate->row);
+	const struct for_ends ends = find_ends(summary, unit_row);
+	const double all_s = 1e-9 * (double)summary->causes->costs->waiting;
+	const double cost_s = without_ends(summary, unit_row, &ends, candidate->share * all_s);
+
+	if (cost_s < LEAST_HELD_UP_RATIO * summary->lost.window_s || all_s <= ends.all_s)
+		return 0;
+	return fmin(cost_s / (all_s - ends.all_s), 1);
 }
 
 void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t text_bytes,
@@ -91,20 +154,21 @@ void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t t
 {
 	char who[CRIT_CAUSE_WHO_BYTES], what[CRIT_CAUSE_WHAT_BYTES], through[64] = "";
 	struct candidate found;
-	double indirect;
+	double indirect, share;
 
 	text[0] = '\0';
 	if (!summary->causes)
 		return;
 	found = find(summary);
-	if (!found.row)
+	share = found.row ? share_of(summary, &found) : 0;
+	if (share < least_share(summary))
 		return;
 	*ret_unit_row = unit_of(summary, found.row);
 	indirect = 1 - found.direct / found.share;
 	if (indirect >= THROUGH_OTHERS)
 		(void)snprintf(through, sizeof(through), ", %.0f%% of that through others",
 			       100 * indirect);
-	(void)snprintf(text, text_bytes, "%.0f%% of all waiting is for %s%s, %s", 100 * found.share,
+	(void)snprintf(text, text_bytes, "%.0f%% of all waiting is for %s%s, %s", 100 * share,
 		       crit_cause_who(summary->results, &found.row->who, who), through,
 		       crit_cause_what(found.row, what));
 }
@@ -244,6 +308,7 @@ double crit_verdict_waited(const struct crit_summary *summary, size_t unit_row)
 {
 	const struct crit_results *results = summary->results;
 	crit_integral cost = 0;
+	struct for_ends ends;
 
 	if (summary->unit == CRIT_UNIT_RANKS)
 		return fmin(crit_fix_seconds(results->ranks[unit_row].run.blame),
@@ -254,7 +319,10 @@ double crit_verdict_waited(const struct crit_summary *summary, size_t unit_row)
 		if (!row->is_outside && unit_of(summary, row) == unit_row)
 			cost += row->cost;
 	}
-	return 1e-9 * (double)cost;
+	if (!summary->causes || summary->lost.unit_count < 2) /* then all may wait for its end */
+		return 1e-9 * (double)cost;
+	ends = find_ends(summary, unit_row);
+	return without_ends(summary, unit_row, &ends, 1e-9 * (double)cost);
 }
 
 struct blocked_call {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The verdict on threads that wait for others to end, and on threads that share CPUs.
+#include "report/causes/cause_rows.h"
+#include "report/findings/verdict.h"
+#include "report/findings/verdict_cause.h"
 #include "tests/unit/report/test_verdict.h"
 
 static struct crit_await_row awaits[2];
@@ -114,6 +117,72 @@ static void test_uneven_joins(void)
 	says("Thread 502 (worker) of process 500 has 1.3 times the mean work");
 	says("; thread 500 (main) of process 500 works alone for 0.300 s (33.3% of the window)");
 	check_sum();
+	crit_summary_fini(&summary);
+}
+
+/*
+ * Threads 1 and 2 work for 1100 and 900 ms of 1300; thread 0 does nothing but wait for the end of
+ * thread 1, which thread 2 has waited for, too.
+ */
+static void fill_joined(const struct crit_cause_table *causes, uint64_t second_ms)
+{
+	static struct crit_await_row await;
+	const uint64_t run_ms[] = { 1, 1100, second_ms };
+
+	results_sample_threads(&sample);
+	await = (struct crit_await_row){
+		.since_ns = 5001 * MS, .until_ns = 6301 * MS, .ended = 1, .is_certain = true
+	};
+	sample.results.awaits = &await;
+	sample.results.await_count = 1;
+	for (int i = 0; i < 3; i++) {
+		struct crit_thread_row *thread = &sample.threads[i];
+
+		thread->cells = (struct crit_cells){ 0 };
+		thread->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = run_ms[i] * MS;
+		thread->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = (1302 - run_ms[i]) * MS;
+		thread->idle_blocked_ns = (1302 - run_ms[i]) * MS;
+		thread->birth_ns = 5000 * MS;
+		thread->death_ns = 6302 * MS;
+	}
+	sample.threads[1].death_ns = 6301 * MS;
+	summarise();
+	summary.sentence[0] = '\0';
+	summary.causes = causes;
+	crit_verdict_find(&summary);
+}
+
+/* A main thread that joins is none that is held up; others who wait for the same are. */
+static void test_joined(void)
+{
+	struct crit_cause_row row = { .who = { .rank = CRIT_NONE, .thread = 1 }, .share = 1 };
+	struct crit_waiter_row pairs[] = {
+		{ .from = { .thread = 0 }, .to = { .thread = 1 }, .raw_ns = 1300 * MS },
+		{ .from = { .thread = 2 }, .to = { .thread = 1 }, .raw_ns = 400 * MS },
+	};
+	struct crit_costs costs = { .wait_count = 40, .waiting = 1700 * MS };
+	const struct crit_cause_table causes = {
+		.costs = &costs, .rows = &row, .row_count = 1, .pairs = pairs, .pair_count = 2
+	};
+	char text[CRIT_CAUSE_SENTENCE];
+	size_t unit_row;
+
+	row.cost = row.direct = 1700 * MS;
+	fill_joined(&causes, 700);
+	says("Thread 501 (worker) of process 500 has 1.2 times the mean work; the others wait "
+	     "0.400 s");
+	CHECK_NEAR(crit_verdict_waited(&summary, 1), 0.4, 1e-9);
+	row.cost = 1660 * MS; /* of 40 ms nobody knows whether thread 2 waits for them */
+	pairs[1].raw_ns = 300 * MS;
+	CHECK_NEAR(crit_verdict_waited(&summary, 1), 0.36, 1e-9);
+	row.share = 1660 / 1700.0;
+	crit_verdict_cause(&summary, text, sizeof(text), &unit_row);
+	CHECK_STR_EQ(text, "90% of all waiting is for thread 501 (worker), ");
+	row.share = 1; /* nearly all is for its end: nothing to be told */
+	pairs[1].raw_ns = 50 * MS;
+	costs.waiting = 1350 * MS;
+	crit_verdict_cause(&summary, text, sizeof(text), &unit_row);
+	CHECK_STR_EQ(text, "");
 	crit_summary_fini(&summary);
 }
 
@@ -254,6 +323,7 @@ static void test_team(void)
 
 int main(void)
 {
+	test_joined();
 	test_team();
 	test_joins();
 	test_gone_late();
