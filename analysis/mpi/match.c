@@ -8,9 +8,10 @@
 #include "analysis/clock/latencies.h"
 #include "analysis/model/model.h"
 
-void crit_match_init(struct crit_match *match, struct crit_listeners *listeners)
+void crit_match_init(struct crit_match *match, struct crit_listeners *listeners,
+		     const struct crit_mpi_returns *returns)
 {
-	*match = (struct crit_match){ .free = CRIT_NONE };
+	*match = (struct crit_match){ .free = CRIT_NONE, .returns = returns };
 	if (listeners && (crit_listeners_want(listeners, CRIT_EDGE_MESSAGE) ||
 			  crit_listeners_want(listeners, CRIT_EDGE_RECEIVER) ||
 			  crit_listeners_want(listeners, CRIT_EDGE_RENDEZVOUS)))
@@ -24,7 +25,7 @@ void crit_match_fini(struct crit_match *match)
 	free(match->waits);
 	free(match->ends);
 	crit_latencies_destroy(match->latencies);
-	crit_match_init(match, NULL);
+	crit_match_init(match, NULL, NULL);
 }
 
 static uint64_t hash_of(const struct crit_match_message *message)
@@ -201,8 +202,8 @@ static void tell_both(const struct crit_match *match, struct crit_match_way *way
 		return;
 	tell_pair(match, way, message);
 	if (send->stay.end_ns)
-		crit_rendezvous_tell(match->listeners, message->communicator, &send->stay,
-				     &receive->stay);
+		crit_rendezvous_tell(match->listeners, match->returns, message->communicator,
+				     &send->stay, &receive->stay);
 	else
 		*ret_open = (struct crit_match_open){ .receive = receive->stay,
 						      .request = send->request,

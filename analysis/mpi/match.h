@@ -67,6 +67,7 @@ struct crit_match {
 	bool is_full; /* from then on nothing is looked at: what was dropped would pair wrongly */
 	struct crit_latencies *latencies; /* NULL: no message between nodes so far */
 	struct crit_listeners *listeners; /* NULL: nobody wants edges */
+	const struct crit_mpi_returns *returns; /* borrowed: of the threads, for edges */
 	struct crit_match_end *ends; /* by waits, where somebody does */
 	size_t end_capacity;
 };
@@ -82,8 +83,9 @@ struct crit_match_message {
 	struct crit_match_end end; /* unless nobody wants edges */
 };
 
-/* listeners: borrowed until fini; NULL: nobody is told of pairs. */
-void crit_match_init(struct crit_match *match, struct crit_listeners *listeners);
+/* Both are borrowed until fini; listeners: NULL: nobody is told of pairs. */
+void crit_match_init(struct crit_match *match, struct crit_listeners *listeners,
+		     const struct crit_mpi_returns *returns);
 void crit_match_fini(struct crit_match *match);
 
 /*

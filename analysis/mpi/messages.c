@@ -24,7 +24,7 @@ int crit_messages_init(struct crit_messages *messages, struct crit_model *model,
 {
 	*messages = (struct crit_messages){ .model = model, .listeners = listeners };
 	crit_requests_init(&messages->requests);
-	crit_match_init(&messages->match, listeners);
+	crit_match_init(&messages->match, listeners, &messages->returns);
 	crit_collectives_init(&messages->collectives, &messages->communicators, listeners);
 	messages->trace.sink = sink;
 	messages->trace.communicators = &messages->communicators;
@@ -38,7 +38,7 @@ void crit_messages_fini(struct crit_messages *messages)
 	crit_requests_fini(&messages->requests);
 	crit_traffic_fini(&messages->traffic);
 	crit_match_fini(&messages->match);
-	crit_last_leaves_fini(&messages->leaves);
+	crit_mpi_returns_fini(&messages->returns);
 }
 
 /* Tells of a detail; request: NULL, or the one it is of. */
@@ -74,7 +74,7 @@ static struct crit_message_end stay_of(const struct context *context, uint64_t b
 		.begin_ns = span->enter_ns,
 		.end_ns = span->leave_ns,
 		.posted_ns = request ? request->posted_ns : span->enter_ns,
-		.left_ns = crit_last_leaves_of(&context->messages->leaves, span->thread),
+		.left_ns = crit_mpi_returns_left(&context->messages->returns, span->thread),
 		.bytes = bytes,
 		.thread = span->thread,
 		.call = span->call,
@@ -368,7 +368,7 @@ static void complete_meeting(const struct context *context, const struct crit_re
 			.waiter = context->span->thread,
 			.begin_ns = context->span->enter_ns,
 			.end_ns = context->span->leave_ns,
-			.left_ns = crit_last_leaves_of(&messages->leaves, context->span->thread),
+			.left_ns = crit_mpi_returns_left(&messages->returns, context->span->thread),
 			.call = context->span->call });
 }
 
@@ -379,7 +379,7 @@ static void complete_send(const struct context *context, const struct crit_reque
 	const struct crit_message_end stay = stay_of(context, request->bytes, request);
 
 	if (request->receive.end_ns)
-		crit_rendezvous_tell(messages->match.listeners,
+		crit_rendezvous_tell(messages->match.listeners, &messages->returns,
 				     crit_communicators_view(&messages->communicators,
 							     context->process,
 							     request->communicator)
@@ -592,6 +592,7 @@ int crit_messages_take(struct crit_messages *messages, const struct crit_message
 	}
 	messages->traffic.failed[span->call % CRIT_TRAFFIC_CALLS] += has_failed;
 	if (!rc && messages->match.listeners)
-		rc = crit_last_leaves_note(&messages->leaves, span->thread, span->leave_ns);
+		rc = crit_mpi_returns_note(&messages->returns, span->thread, span->enter_ns,
+					   span->leave_ns);
 	return rc ? rc : messages->trace.error ? messages->trace.error : messages->listeners->error;
 }

@@ -23,7 +23,7 @@ struct crit_messages {
 	struct crit_requests requests;
 	struct crit_traffic traffic;
 	struct crit_match match;
-	struct crit_last_leaves leaves; /* kept for edges of messages */
+	struct crit_mpi_returns returns; /* kept for edges of messages */
 	struct crit_message_trace trace;
 	struct crit_listeners *listeners;
 	struct crit_message_losses losses;

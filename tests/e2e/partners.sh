@@ -17,7 +17,7 @@ share() {
 }
 
 for flavour in "${flavours[@]}"; do
-	for case in "receiver 1 0" "progress 1 0" "wait 1 0" "wait_progress 1 0" "exchange 1 0" \
+	for case in "receiver 1 0" "progress 1 0" "wait 1 0" "wait_progress 1 0" "exchange 1 0" "elsewhere 1 0" \
 		${2:+"all 1 0"} "leaf 0 2" "gather 1 2"; do
 		read -r mode late innocent <<<"$case"
 		launch "$mode-$flavour" run "$flavour" 3 late_partners "$mode" 20

@@ -5,6 +5,8 @@
 //   wait, wait_progress
 //             the same two, but rank 0 starts the send and waits for it
 //   exchange  rank 0 and 1 post a large message each way, and wait for both; so rank 1 is late
+//   elsewhere rank 0 receives a large message that rank 1 has begun to send; 20 ms later that one
+//             exchanges small ones with it, before it waits for its request
 //   all       as wait, but rank 0 waits for a small one to rank 2 as well
 //   leaf      rank 0 broadcasts after 10 ms, rank 1 is there at once, rank 2 comes after 30
 //   gather    rank 0 reduces at once, rank 1 gives its part after 20 ms, rank 2 after 2
@@ -60,6 +62,26 @@ static void exchange_late(void)
 	MPI_Isend(buffer, LARGE, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
 	sleep_ms(20L * rank);
 	MPI_Waitall(2, requests, statuses);
+}
+
+/* Rank 0 has received the large message when the small ones are exchanged. */
+static void help_elsewhere(void)
+{
+	MPI_Request request;
+	int in;
+
+	if (rank > 1)
+		return;
+	if (rank == 1) {
+		MPI_Isend(buffer, LARGE, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
+		sleep_ms(20);
+	} else {
+		MPI_Recv(buffer, LARGE, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 1, &in, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+	if (rank == 1)
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static void receive_late(int is_posted)
@@ -142,6 +164,8 @@ int main(int argc, char **argv)
 			send_both(both);
 		else if (!strcmp(mode, "exchange"))
 			exchange_late();
+		else if (!strcmp(mode, "elsewhere"))
+			help_elsewhere();
 		else
 			send_late(mode);
 	}

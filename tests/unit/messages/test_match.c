@@ -37,6 +37,7 @@ static int on_pair(void *user, const struct crit_event *event)
 static void listen(bool is_wanted)
 {
 	static const uint32_t rows[8] = { 0, 10, 20, 30, 40, 50, 60, 70 }; /* members, by thread */
+	static const struct crit_mpi_returns returns;
 	static struct crit_listeners listeners;
 	struct crit_listener listener = { 0 };
 
@@ -44,7 +45,7 @@ static void listen(bool is_wanted)
 	pair_count = 0;
 	listeners = (struct crit_listeners){ .thread_rows = rows };
 	CHECK_INT_EQ(crit_listeners_add(&listeners, &listener), 0);
-	crit_match_init(&match, &listeners);
+	crit_match_init(&match, &listeners, &returns);
 }
 
 static void take(const struct step *steps, size_t count)
@@ -109,7 +110,7 @@ static void test_in_turn(void)
 /* Places are used again: what is under way is what costs memory. */
 static void test_memory(void)
 {
-	crit_match_init(&match, NULL);
+	crit_match_init(&match, NULL, NULL);
 	for (uint64_t i = 0; i < 100000; i++) {
 		struct crit_match_message message = {
 			.from = 0, .to = 1, .tag = 7, .is_send = true, .time_ns = i
@@ -129,7 +130,7 @@ static void test_full(void)
 {
 	struct crit_match_message message = { .from = 0, .to = 1, .is_send = true, .time_ns = 100 };
 
-	crit_match_init(&match, NULL);
+	crit_match_init(&match, NULL, NULL);
 	for (uint32_t i = 0; i <= CRIT_MATCH_MAX; i++)
 		CHECK_INT_EQ(crit_match_take(&match, &message, &open, &place), 0);
 	CHECK(match.is_full);
@@ -160,7 +161,7 @@ static void test_same_node(void)
 {
 	struct crit_match_message message = { .from = 3, .to = 5, .is_send = true, .node = 2 };
 
-	crit_match_init(&match, NULL);
+	crit_match_init(&match, NULL, NULL);
 	CHECK_INT_EQ(crit_match_take(&match, &message, &open, &place), 0);
 	message.is_send = false;
 	CHECK_INT_EQ(crit_match_take(&match, &message, &open, &place), 0);

@@ -13,6 +13,8 @@ enum side {
 	RECEIVER
 };
 
+static struct crit_mpi_returns returns; /* of both */
+
 struct told {
 	struct crit_edge edges[4];
 	size_t count;
@@ -38,7 +40,7 @@ static struct told tell(const struct crit_message_end *send, const struct crit_m
 	struct crit_listeners listeners = { .thread_rows = rows };
 
 	CHECK_INT_EQ(crit_listeners_add(&listeners, &listener), 0);
-	crit_rendezvous_tell(&listeners, 5, send, receive);
+	crit_rendezvous_tell(&listeners, &returns, 5, send, receive);
 	return told;
 }
 
@@ -149,19 +151,78 @@ static void test_sole_send(void)
 	CHECK_UINT_EQ(tell(&send, &receive).count, 0);
 }
 
-static void test_last_leaves(void)
+/* Away from MPI until it comes back to another call, its own request still active. */
+static void test_other_call(void)
 {
-	struct crit_last_leaves leaves = { 0 };
+	static const struct {
+		const char *name;
+		uint64_t posted_us, left_us, back_us, end_us;
+		bool is_met;
+	} cases[] = {
+		{ "right before the end", 10, 20, 180, 190, true },
+		{ "a quarter of its time away before the end", 10, 20, 180, 200, true },
+		{ "longer before", 10, 20, 180, 201, false },
+		{ "too short", 10, 20, 119, 120, false },
+		{ "after the end", 10, 20, 180, 175, false },
+		{ "before the wait", 10, 20, 90, 92, false },
+		{ "it posts only then", 185, 20, 180, 190, false },
+	};
 
-	CHECK_UINT_EQ(crit_last_leaves_of(&leaves, 0), 0);
-	CHECK_INT_EQ(crit_last_leaves_note(&leaves, 70, 5), 0);
-	CHECK_INT_EQ(crit_last_leaves_note(&leaves, 3, 6), 0);
-	CHECK_INT_EQ(crit_last_leaves_note(&leaves, 70, 9), 0);
-	CHECK_UINT_EQ(crit_last_leaves_of(&leaves, 70), 9);
-	CHECK_UINT_EQ(crit_last_leaves_of(&leaves, 3), 6);
-	CHECK_UINT_EQ(crit_last_leaves_of(&leaves, 4), 0);
-	CHECK_UINT_EQ(crit_last_leaves_of(&leaves, 7000), 0);
-	crit_last_leaves_fini(&leaves);
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		const enum side waits = i % 2 ? RECEIVER : SENDER;
+		const struct crit_message_end waiter = end_of(waits, 100, cases[i / 2].end_us, 99);
+		struct crit_message_end helper = end_of(1 - waits, 300, 310, 290);
+		const enum crit_edge_kind kind = cases[i / 2].is_met ? CRIT_EDGE_RECEIVER
+								     : CRIT_EDGE_RENDEZVOUS;
+		struct told told;
+
+		helper.posted_ns = cases[i / 2].posted_us * US;
+		for (int k = 0; k < 3; k++) /* it was away before, and comes back short of breath */
+			CHECK_INT_EQ(crit_mpi_returns_note(&returns, 1 - waits, k * US, k * US), 0);
+		CHECK_INT_EQ(crit_mpi_returns_note(&returns, 1 - waits, 19 * US,
+						   cases[i / 2].left_us * US),
+			     0);
+		CHECK_INT_EQ(crit_mpi_returns_note(&returns, 1 - waits, cases[i / 2].back_us * US,
+						   280 * US),
+			     0);
+		CHECK_INT_EQ(crit_mpi_returns_note(&returns, 1 - waits, 282 * US, 290 * US), 0);
+		told = waits == SENDER ? tell(&waiter, &helper) : tell(&helper, &waiter);
+		CHECK_CASE("%s, %s waits", cases[i / 2].name, waits ? "receiver" : "sender");
+		if (CHECK_UINT_EQ(told.count, waits == RECEIVER && cases[i / 2].is_met ? 2 : 1)) {
+			check_edge(&told.edges[0], kind, SENDER,
+				   waits == RECEIVER     ? 100
+				   : cases[i / 2].is_met ? cases[i / 2].back_us
+							 : cases[i / 2].posted_us);
+			if (told.count > 1)
+				check_edge(&told.edges[1], kind, RECEIVER, cases[i / 2].back_us);
+		}
+		crit_mpi_returns_fini(&returns);
+	}
+	CHECK_CASE("%s", "");
+}
+
+/* Of many returns the last ones are known. */
+static void test_returns(void)
+{
+	struct crit_message_end receive = end_of(RECEIVER, 1, 0, 0);
+	const struct crit_message_end send = end_of(SENDER, 9000, 9001, 8000);
+
+	CHECK_UINT_EQ(crit_mpi_returns_left(&returns, 0), 0);
+	for (uint64_t i = 1; i <= CRIT_RETURNS + 2; i++)
+		CHECK_INT_EQ(crit_mpi_returns_note(&returns, SENDER, (100 * i + 50) * US,
+						   (100 * i + 60) * US),
+			     0);
+	CHECK_UINT_EQ(crit_mpi_returns_left(&returns, SENDER),
+		      (100 * (CRIT_RETURNS + 2) + 60) * US);
+	CHECK_UINT_EQ(crit_mpi_returns_left(&returns, 7000), 0);
+	for (uint64_t i = 1; i <= CRIT_RETURNS + 2; i++) {
+		receive.begin_ns = (100 * i - 30) * US;
+		receive.end_ns = (100 * i + 51) * US;
+		CHECK_CASE("%u", (unsigned int)i);
+		CHECK_UINT_EQ(tell(&send, &receive).count, i > 2 ? 2 : 1);
+	}
+	CHECK_CASE("%s", "");
+	crit_mpi_returns_fini(&returns);
 }
 
 int main(void)
@@ -170,6 +231,7 @@ int main(void)
 	test_in_flight();
 	test_late_post();
 	test_sole_send();
-	test_last_leaves();
+	test_other_call();
+	test_returns();
 	return check_done();
 }
