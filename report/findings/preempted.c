@@ -13,10 +13,12 @@
 #define MOST_OF_OTHERS 0.5 /* of what programs outside the run took */
 #define NEARLY_ALL 0.75 /* likewise */
 #define LEAST_REST 0.1 /* likewise, worth a word */
+#define MOST_OF_LOST 0.5 /* by one: those of its process are said together below */
 
 struct taker {
 	const struct crit_preemptor_row *row; /* the first of them */
 	int32_t rank_row; /* of a member, -1 none */
+	size_t threads; /* of its process together; 0: they are apart */
 	uint64_t count;
 	uint64_t lost_ns;
 };
@@ -29,10 +31,20 @@ static int32_t owner_of(const struct crit_summary *summary, int32_t thread)
 	return summary->results->threads[thread].rank_row;
 }
 
+static bool is_of_process(const struct crit_results *results, int32_t a, int32_t b)
+{
+	return a >= 0 && b >= 0 && results->threads[a].pid == results->threads[b].pid &&
+	       results->threads[a].node == results->threads[b].node;
+}
+
 static bool is_same_taker(const struct crit_summary *summary, const struct taker *taker,
 			  const struct crit_preemptor_row *row)
 {
-	if (taker->row->kind != row->kind || strcmp(taker->row->name, row->name) != 0)
+	if (taker->row->kind != row->kind)
+		return false;
+	if (row->kind == CRIT_PREEMPTOR_MEMBER && taker->threads)
+		return is_of_process(summary->results, taker->row->by_thread, row->by_thread);
+	if (strcmp(taker->row->name, row->name) != 0)
 		return false;
 	return row->kind != CRIT_PREEMPTOR_MEMBER || taker->row->by_thread == row->by_thread ||
 	       (taker->rank_row >= 0 && taker->rank_row == owner_of(summary, row->by_thread));
@@ -63,7 +75,8 @@ static int32_t find_victim(const struct crit_summary *summary, uint64_t *ret_los
 	return victim;
 }
 
-static struct taker find_taker(const struct crit_summary *summary, int32_t victim)
+/* is_together: the threads of a process are one taker. */
+static struct taker find_taker(const struct crit_summary *summary, int32_t victim, bool is_together)
 {
 	const struct crit_results *results = summary->results;
 	struct taker *takers = calloc(results->preemptor_count + 1, sizeof(*takers));
@@ -80,11 +93,14 @@ static struct taker find_taker(const struct crit_summary *summary, int32_t victi
 			at++;
 		if (at == count)
 			takers[count++] =
-				(struct taker){ row,
-						summary->unit == CRIT_UNIT_RANKS
-							? owner_of(summary, row->by_thread)
-							: -1,
-						0, 0 };
+				(struct taker){ .row = row,
+						.rank_row =
+							summary->unit == CRIT_UNIT_RANKS
+								? owner_of(summary, row->by_thread)
+								: -1,
+						.threads = is_together };
+		else
+			takers[at].threads += is_together; /* a row of each one */
 		takers[at].count += row->count;
 		takers[at].lost_ns += row->lost_ns;
 		if (!most.row || takers[at].lost_ns >= most.lost_ns)
@@ -99,6 +115,11 @@ static const char *name_taker(const struct crit_summary *summary, const struct t
 {
 	char rank[32];
 
+	if (taker->row->kind == CRIT_PREEMPTOR_MEMBER && taker->threads > 1) {
+		(void)snprintf(text, text_bytes, "%zu threads of process %u", taker->threads,
+			       summary->results->threads[taker->row->by_thread].pid);
+		return text;
+	}
 	if (taker->row->kind != CRIT_PREEMPTOR_MEMBER || taker->rank_row < 0)
 		return crit_preemptor_label(summary->results, taker->row, text, text_bytes);
 	(void)snprintf(text, text_bytes, "rank %s",
@@ -144,7 +165,10 @@ void crit_preempted_find(struct crit_summary *summary)
 	if (victim < 0 || lost_ns < LEAST_SAID_NS ||
 	    (double)lost_ns < WORTH_SAYING_RATIO * (double)results->window_ns)
 		return;
-	taker = find_taker(summary, victim);
+	taker = find_taker(summary, victim, false);
+	if (summary->unit == CRIT_UNIT_THREADS &&
+	    (double)taker.lost_ns < MOST_OF_LOST * (double)lost_ns)
+		taker = find_taker(summary, victim, true);
 	if (!taker.row)
 		return;
 	if (summary->unit == CRIT_UNIT_RANKS)

@@ -303,6 +303,32 @@ static void test_pressed(void)
 	crit_summary_fini(&summary);
 }
 
+/* Where many threads take a little each, those of a process are said together. */
+static void test_many_takers(void)
+{
+	static const uint64_t lost_ms[] = { 60, 50, 70 };
+
+	results_sample_threads(&sample);
+	for (int i = 0; i < 3; i++)
+		sample.preemptors[i] = (struct crit_preemptor_row){
+			.kind = i < 2 ? CRIT_PREEMPTOR_MEMBER : CRIT_PREEMPTOR_STRANGER,
+			.by_thread = i < 2 ? i + 1 : -1,
+			.name = "hog",
+			.count = 4,
+			.lost_ns = lost_ms[i] * MS,
+		};
+	sample.results.preemptor_count = 3;
+	summarise();
+	CHECK(strstr(summary.preempted_note, "0.180 s while its CPU was taken; 0.110 s of that "
+					     "(61%) by 2 threads of process 500, 8 times."));
+	crit_summary_fini(&summary);
+	sample.preemptors[0].lost_ns = 130 * MS; /* more than half is by one */
+	summarise();
+	CHECK(strstr(summary.preempted_note,
+		     "0.130 s of that (52%) by thread 501 (worker), 4 times."));
+	crit_summary_fini(&summary);
+}
+
 /* crit's own processes are no load that somebody could look for. */
 static void test_crit_itself(void)
 {
@@ -546,6 +572,7 @@ static void test_turns(void)
 
 int main(void)
 {
+	test_many_takers();
 	test_turns();
 	test_asleep_in_rank();
 	test_asleep_in_region();
