@@ -265,6 +265,85 @@ void crit_verdict_end(const struct crit_summary *summary, char *text, size_t tex
 		say_standstill(summary, text, text_bytes);
 }
 
+struct sleeper { /* a thread, while it is blocked by nobody of the run */
+	size_t row;
+	double outside_s, waited_s; /* for so long; threads that do something wait for it */
+};
+
+static bool is_nobody(const struct crit_who *who)
+{
+	return who->thread == CRIT_NONE && who->rank == CRIT_NONE && !who->lock;
+}
+
+/* Of the threads that do something, the one that nobody of the run blocks longest. */
+static struct sleeper longest_sleeper(const struct crit_summary *summary, const bool *is_unit,
+				      double *ret_next_s)
+{
+	const struct crit_cause_table *causes = summary->causes;
+	struct sleeper longest = { .row = CRIT_NONE };
+
+	*ret_next_s = 0;
+	for (size_t i = 0; i < causes->pair_count; i++) {
+		const struct crit_waiter_row *pair = &causes->pairs[i];
+		const double raw_s = 1e-9 * (double)pair->raw_ns;
+
+		if (pair->from.thread == CRIT_NONE || !is_unit[pair->from.thread] ||
+		    !is_nobody(&pair->to))
+			continue;
+		*ret_next_s = fmax(*ret_next_s, fmin(raw_s, longest.outside_s));
+		if (raw_s > longest.outside_s)
+			longest = (struct sleeper){ pair->from.thread, raw_s, 0 };
+	}
+	for (size_t i = 0; i < causes->pair_count && longest.row != CRIT_NONE; i++) {
+		const struct crit_waiter_row *pair = &causes->pairs[i];
+
+		if (pair->from.thread != CRIT_NONE && is_unit[pair->from.thread] &&
+		    pair->to.thread == longest.row)
+			longest.waited_s += 1e-9 * (double)pair->raw_ns;
+	}
+	return longest;
+}
+
+/*
+ * Of threads without ranks those who wait are blocked as well: the one that sleeps is found by who
+ * waits for whom.
+ */
+static void say_sleeper(const struct crit_summary *summary, char *text, size_t text_bytes)
+{
+	const struct crit_results *results = summary->results;
+	const double window_s = summary->lost.window_s;
+	const double all_s = summary->lost.units * summary->lost.loss_s[CRIT_LOSS_BLOCKED];
+	char name[160], calls[CRIT_CAUSE_SENTENCE];
+	bool *is_unit = summary->unit == CRIT_UNIT_THREADS && summary->causes
+				? crit_lost_units_mark(results)
+				: NULL;
+	struct sleeper sleeper;
+	double next_s, alone_s;
+	struct crit_usage usage;
+
+	if (!is_unit)
+		return;
+	sleeper = longest_sleeper(summary, is_unit, &next_s);
+	free(is_unit);
+	if (sleeper.row == CRIT_NONE || next_s > HELD_UP_RATIO * sleeper.outside_s)
+		return;
+	crit_usage_of(&results->threads[sleeper.row].cells, &usage);
+	alone_s = 1e-9 * ((double)usage.blocked_ns -
+			  (double)results->threads[sleeper.row].idle_blocked_ns);
+	alone_s = fmin(alone_s, sleeper.outside_s);
+	if (alone_s < LEAST_HELD_UP_RATIO * window_s ||
+	    alone_s < HELD_UP_RATIO * 1e-9 * (double)summary->silent_ns ||
+	    sleeper.waited_s < HELD_UP_RATIO * alone_s ||
+	    alone_s + sleeper.waited_s < HELD_UP_RATIO * all_s)
+		return;
+	crit_verdict_unit_name(summary, sleeper.row, name, sizeof(name));
+	crit_verdict_system_calls(summary, (uint32_t)sleeper.row, calls, sizeof(calls));
+	(void)snprintf(text, text_bytes,
+		       "%s, for which others wait, is blocked for %.3f s (%.1f%% of the window) in "
+		       "which no thread computes: I/O, locks or sleep%s",
+		       name, alone_s, 100 * alone_s / window_s, calls);
+}
+
 void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char *text,
 			  size_t text_bytes)
 {
@@ -276,8 +355,11 @@ void crit_verdict_blocked(const struct crit_summary *summary, bool is_most, char
 
 	text[0] = '\0';
 	if (alone_s < LEAST_HELD_UP_RATIO * lost->window_s || alone_s < HELD_UP_RATIO * silent_s ||
-	    (is_most ? alone_s : lost->blocked_s) < HELD_UP_RATIO * all_s)
+	    (is_most ? alone_s : lost->blocked_s) < HELD_UP_RATIO * all_s) {
+		if (is_most)
+			say_sleeper(summary, text, text_bytes);
 		return;
+	}
 	crit_verdict_unit_name(summary, lost->blocked_row, name, sizeof(name));
 	if (is_in_region)
 		crit_verdict_system_calls(summary, lost->blocked_thread, calls, sizeof(calls));
