@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which runtimes a run had, and what that means for its figures.
+// Which runtimes a run had, and what that means for its figures; and waits that no call tells of.
 #include "report/findings/runtimes.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "core/base/call.h"
 #include "report/tables/location_fit.h"
@@ -10,6 +13,12 @@
 #define LINKED_RATIO 0.01 /* of the CPU time by samples, from which a runtime is named */
 #define LINKED_SAMPLES 10
 #define SPIN_RATIO 0.05 /* of the CPUs' time, and of the useful time, from which it is named */
+#define LEAST_SLEEPS 10 /* of a rank: fewer may be chance */
+#define POLL_RATIO 0.05 /* of the window */
+#define MOST_QUESTIONS 2 /* to a sleep, and the other way round */
+#define LEAST_GAP 2u /* mean sleeps */
+#define FIRST_GAP_NS 100000u
+#define LAST_GAP_NS 1000000000u /* as the setting has it */
 
 static bool has_spans(const struct crit_results *results)
 {
@@ -138,12 +147,93 @@ static void find_linked(struct crit_summary *summary, const struct linked *linke
 				 first->place.outer ? first->place.outer : first->place.function);
 }
 
+struct polling { /* of a rank */
+	uint64_t questions, sleeps, slept_ns;
+};
+
+static bool is_sleep(const struct crit_block_call *call)
+{
+	return !call->is_compat &&
+	       (call->number == SYS_nanosleep || call->number == SYS_clock_nanosleep);
+}
+
+static void count_polls(const struct crit_results *results, struct polling *rows)
+{
+	for (size_t i = 0; i < results->rank_call_count; i++) {
+		const struct crit_rank_call_row *row = &results->rank_calls[i];
+
+		if (crit_call_class(row->call) == CRIT_CLASS_MPI_POLL)
+			rows[row->rank_row].questions += row->visits;
+	}
+	for (size_t i = 0; i < results->blocks.cell_count; i++) {
+		const struct crit_block_cell *cell = &results->blocks.cells[i];
+		const int32_t rank = results->threads[cell->thread].rank_row;
+
+		if (rank < 0 || !is_sleep(&cell->call))
+			continue;
+		rows[rank].sleeps += cell->count;
+		rows[rank].slept_ns += cell->blocked_ns;
+	}
+}
+
+static bool does_poll(const struct polling *row, uint64_t window_ns)
+{
+	return row->sleeps >= LEAST_SLEEPS &&
+	       (double)row->slept_ns >= POLL_RATIO * (double)window_ns &&
+	       row->questions <= MOST_QUESTIONS * row->sleeps &&
+	       row->sleeps <= MOST_QUESTIONS * row->questions;
+}
+
+/* The setting that joins what is about as long as these sleeps. */
+static void say_setting(const struct polling *sum, char *text, size_t text_bytes)
+{
+	const uint64_t least_ns = LEAST_GAP * (sum->slept_ns / sum->sleeps);
+	uint64_t gap_ns = FIRST_GAP_NS;
+
+	while (gap_ns < least_ns && gap_ns < LAST_GAP_NS)
+		gap_ns *= 10;
+	(void)snprintf(text, text_bytes, "CRIT_POLL_GAP=%llu", (unsigned long long)gap_ns);
+}
+
+/*
+ * Ranks sleep about as often as they call MPI_Test, MPI_Iprobe or the like: a setting makes one
+ * wait of that, which counts as blocked outside MPI without.
+ */
+static void find_polling(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	struct polling sum = { 0 }, *rows = calloc(results->rank_count + 1, sizeof(*rows));
+	char setting[40];
+	size_t ranks = 0;
+
+	if (rows)
+		count_polls(results, rows);
+	for (size_t i = 0; rows && i < results->rank_count; i++) {
+		if (!does_poll(&rows[i], results->window_ns))
+			continue;
+		sum.sleeps += rows[i].sleeps;
+		sum.slept_ns += rows[i].slept_ns;
+		ranks++;
+	}
+	free(rows);
+	if (!ranks || summary->lost.loss_s[CRIT_LOSS_BLOCKED] <
+			      POLL_RATIO * summary->lost.window_s) /* others work meanwhile */
+		return;
+	say_setting(&sum, setting, sizeof(setting));
+	crit_summary_add_missing(summary, false, setting,
+				 "waits of %zu rank%s, which ask%s MPI and sleep%s by turns: "
+				 "%.3f s count as blocked outside MPI",
+				 ranks, ranks > 1 ? "s" : "", ranks > 1 ? "" : "s",
+				 ranks > 1 ? "" : "s", 1e-9 * (double)sum.slept_ns);
+}
+
 void crit_runtimes_find(struct crit_summary *summary)
 {
 	const enum crit_openmp openmp = crit_openmp_of(summary);
 
 	for (size_t i = 0; i < sizeof(linkable) / sizeof(linkable[0]); i++)
 		find_linked(summary, &linkable[i]);
+	find_polling(summary);
 	if (openmp == CRIT_OPENMP_NONE)
 		return;
 	if (openmp == CRIT_OPENMP_GNU)

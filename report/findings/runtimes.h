@@ -22,7 +22,7 @@ const char *crit_openmp_name(enum crit_openmp openmp);
 
 /*
  * Adds to what is missing: what the OpenMP runtime leaves out, spinning that costs others the CPU,
- * and runtimes in programs, whose calls nobody tells.
+ * runtimes in programs, whose calls nobody tells, and waits of ranks that sleep between questions.
  */
 void crit_runtimes_find(struct crit_summary *summary);
 
