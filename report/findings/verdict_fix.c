@@ -2,6 +2,7 @@
 // Names one place only where balancing it does nearly all that balance can.
 #include "report/findings/verdict_fix.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "report/causes/cause_rows.h"
@@ -41,6 +42,24 @@ static bool is_by_steps(const struct crit_summary *summary, const struct crit_fi
 	       (double)all->gain_ns < LEAST_OF_BOUND * 1e9 * summary->lost.gain_s;
 }
 
+/*
+ * How much later than the mean those came to their meetings who were late by a place.  The forecast
+ * balances sums over the run; where others are late in some of the steps, balance in each of these
+ * gains more.
+ */
+static double late_s(const struct crit_cause_table *causes, const struct crit_code_place *place)
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < causes->row_count; i++) {
+		const struct crit_cause_row *row = &causes->rows[i];
+
+		if (row->place == place && row->has_delay && !row->is_cpu && !row->is_blocked)
+			sum_ns += row->delay_ns;
+	}
+	return 1e-9 * sum_ns;
+}
+
 bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t text_bytes,
 		      double *ret_gain_s)
 {
@@ -57,9 +76,10 @@ bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t tex
 	    is_by_steps(summary, all) ||
 	    (double)best->gain_ns < LEAST_RATIO * (double)summary->results->window_ns)
 		return false;
+	*ret_gain_s = late_s(summary->causes, best->place);
 	if (function && (double)function->gain_ns >= FUNCTION_OF_PLACE * (double)best->gain_ns)
 		best = function;
-	*ret_gain_s = 1e-9 * (double)best->gain_ns;
+	*ret_gain_s = fmax(*ret_gain_s, 1e-9 * (double)best->gain_ns);
 	(void)snprintf(text, text_bytes, " %s", crit_code_place_text(best->place, what));
 	return true;
 }

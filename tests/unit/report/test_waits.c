@@ -309,6 +309,15 @@ static void test_by_steps(void)
 		{ .kind = CRIT_FIX_ALL_BALANCED, .gain_ns = 100 * MS },
 	};
 	const struct crit_costs costs = { .window_ns = 1000 * MS };
+	const struct crit_code_place elsewhere = place;
+	struct crit_cause_row late[] = {
+		{ .place = &place, .has_delay = true, .delay_ns = 70 * MS },
+		{ .place = &place, .has_delay = true, .delay_ns = 50 * MS },
+		{ .place = &place, .delay_ns = 1 * MS }, /* not known */
+		{ .place = &place, .is_cpu = true, .has_delay = true, .delay_ns = 2 * MS },
+		{ .place = &place, .is_blocked = true, .has_delay = true, .delay_ns = 4 * MS },
+		{ .place = &elsewhere, .has_delay = true, .delay_ns = 8 * MS },
+	};
 	struct crit_cause_table causes = { .costs = &costs };
 	struct crit_fix_table fixes = { .rows = rows, .row_count = 2 };
 	char text[CRIT_CAUSE_WHAT_BYTES];
@@ -324,6 +333,14 @@ static void test_by_steps(void)
 	CHECK(crit_verdict_fix(&summary, text, sizeof(text), &gain_s));
 	CHECK_STR_EQ(text, " from its begin to its end");
 	CHECK_NEAR(gain_s, 0.09, 1e-9);
+	causes.rows = late; /* who is late there, by turns, is so by more than sums tell */
+	causes.row_count = sizeof(late) / sizeof(late[0]);
+	CHECK(crit_verdict_fix(&summary, text, sizeof(text), &gain_s));
+	CHECK_NEAR(gain_s, 0.07 + 0.05, 1e-9);
+	late[1].delay_ns = 0; /* it is not, by turns */
+	CHECK(crit_verdict_fix(&summary, text, sizeof(text), &gain_s));
+	CHECK_NEAR(gain_s, 0.09, 1e-9);
+	causes.row_count = 0;
 	summary.lost.gain_s = 0.21;
 	CHECK(!crit_verdict_fix(&summary, text, sizeof(text), &gain_s));
 	CHECK_STR_EQ(text, "");
