@@ -14,6 +14,7 @@
 #define LEAST_ACTIVE_THREAD_RATIO 0.05 /* likewise: one that starts others may take long to begin */
 #define HOLDS_UP_RATIO 0.05 /* of the window, in which a rank alone is blocked */
 #define LEFT_OUT_RATIO 0.05 /* of all active time: they are what the run does */
+#define OTHERS_LEFT_OUT_RATIO 0.25 /* likewise, with those of other processes */
 
 /* What threads do while they are active, summed over cells. */
 struct activity {
@@ -191,28 +192,46 @@ static size_t find_threads(const struct crit_results *results, struct crit_lost_
 	return count;
 }
 
-/* From how much active time on a unit is none that does next to nothing, and whether that fits. */
-static double least_active(const struct crit_lost_units *units, bool has_ranks,
+/* A thread without rank, of another process than one that is active for longest. */
+static bool is_of_another(const struct crit_lost_unit *unit, const struct crit_lost_unit *most,
+			  const struct crit_results *results)
+{
+	return !results->has_ranks &&
+	       (results->threads[unit->row].pid != results->threads[most->row].pid ||
+		results->threads[unit->row].node != results->threads[most->row].node);
+}
+
+/*
+ * From how much active time on a unit is none that does next to nothing, and whether that fits.  Of
+ * other processes more may be left out, as of a shell that starts the program.
+ */
+static double least_active(const struct crit_lost_units *units, const struct crit_results *results,
 			   bool *ret_is_of_life)
 {
-	const double ratio = has_ranks ? LEAST_ACTIVE_RATIO : LEAST_ACTIVE_THREAD_RATIO;
-	double most = 0, all = 0, left_out = 0;
+	const double ratio = results->has_ranks ? LEAST_ACTIVE_RATIO : LEAST_ACTIVE_THREAD_RATIO;
+	const struct crit_lost_unit *most = units->rows;
+	double all = 0, own = 0, others = 0;
 	size_t idle = 0, live = 0;
 
 	for (size_t i = 0; i < units->count; i++) {
-		if (units->rows[i].active > most)
-			most = units->rows[i].active;
+		if (units->rows[i].active > most->active)
+			most = &units->rows[i];
 		all += units->rows[i].active;
 	}
 	for (size_t i = 0; i < units->count; i++) {
-		const bool is_idle = units->rows[i].active < ratio * most;
+		const struct crit_lost_unit *unit = &units->rows[i];
+		const bool is_idle = unit->active < ratio * most->active;
 
-		live += units->rows[i].active > 0;
-		idle += units->rows[i].active > 0 && is_idle;
-		left_out += is_idle ? units->rows[i].active : 0;
+		live += unit->active > 0;
+		idle += unit->active > 0 && is_idle;
+		if (is_idle && is_of_another(unit, most, results))
+			others += unit->active;
+		else if (is_idle)
+			own += unit->active;
 	}
-	*ret_is_of_life = !has_ranks && left_out > LEFT_OUT_RATIO * all;
-	return has_ranks && 2 * idle >= live ? 0 : ratio * most;
+	*ret_is_of_life = !results->has_ranks && (own > LEFT_OUT_RATIO * all ||
+						  own + others > OTHERS_LEFT_OUT_RATIO * all);
+	return results->has_ranks && 2 * idle >= live ? 0 : ratio * most->active;
 }
 
 /* That nobody is active meanwhile: everybody else may well wait for it. */
@@ -237,7 +256,7 @@ static void leave_out(struct crit_lost_units *units, const struct crit_results *
 {
 	const double window_ns = (double)results->window_ns;
 	bool is_of_life;
-	const double least = least_active(units, results->has_ranks, &is_of_life);
+	const double least = least_active(units, results, &is_of_life);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < units->count; i++) {

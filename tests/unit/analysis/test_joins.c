@@ -290,6 +290,35 @@ static void test_short_lives(void)
 	crit_summary_fini(&summary);
 }
 
+/*
+ * Five threads or processes of 30 ms each are there before one that works for 900 ms: what the run
+ * does, or a shell that starts it.
+ */
+static void test_short_processes(void)
+{
+	for (uint32_t is_shell = 0; is_shell < 2; is_shell++) {
+		results_sample_threads(&sample);
+		sample.results.thread_count = 6;
+		for (uint32_t i = 0; i < 6; i++) {
+			const uint64_t run_ms = i ? 30 : 900;
+			struct crit_thread_row *thread = &sample.threads[i];
+
+			*thread = sample.threads[0];
+			thread->pid = 500 + i * is_shell;
+			thread->cells = (struct crit_cells){ 0 };
+			thread->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = run_ms * MS;
+			thread->life_ns = run_ms * MS;
+			thread->birth_ns = (i ? 5000 : 5030) * MS;
+			thread->death_ns = thread->birth_ns + run_ms * MS;
+			thread->idle_blocked_ns = 0;
+		}
+		summarise();
+		CHECK_UINT_EQ(summary.lost.unit_count, is_shell ? 1 : 6);
+		CHECK_NEAR(summary.lost.units, is_shell ? 1 : 5, 0);
+		crit_summary_fini(&summary);
+	}
+}
+
 /* It has next to nothing to do, but waits for its team: the other one is compared with it. */
 static void test_team(void)
 {
@@ -332,5 +361,6 @@ int main(void)
 	test_threads_that_share();
 	test_helpers();
 	test_short_lives();
+	test_short_processes();
 	return check_done();
 }
