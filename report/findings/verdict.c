@@ -25,6 +25,7 @@
 #define LEAST_OF_MOST 0.2 /* of the largest loss: no other one is the finding */
 #define UNEVEN_BALANCE_RATIO 0.95
 #define SINGLE_RATIO 0.5 /* of all active time */
+#define LOCKS_OF_IDLE_RATIO 0.4 /* of what OpenMP threads idle; the rest is in the barrier behind */
 #define SERIAL_RATIO 0.5 /* of imbalance, which a serial part explains then */
 
 static void append(struct crit_summary *summary, const char *format, ...)
@@ -441,6 +442,21 @@ static void say_even(struct crit_summary *summary)
 	}
 }
 
+/* That OpenMP threads wait for locks, critical and ordered sections: of what they idle. */
+static double waited_for_locks(const struct crit_results *results)
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < results->call_count; i++) {
+		const struct crit_call_row *row = &results->calls[i];
+
+		if (row->call >= CRIT_CONSTRUCT_CRITICAL_WAIT &&
+		    row->call <= CRIT_CONSTRUCT_ATOMIC_WAIT)
+			sum_ns += (double)row->wait_ns;
+	}
+	return sum_ns;
+}
+
 /* Ranks are active while one of their threads is: what the others idle is said apart. */
 static void say_omp(struct crit_summary *summary)
 {
@@ -455,6 +471,8 @@ static void say_omp(struct crit_summary *summary)
 		why = "by imbalance inside regions";
 	if (eff->omp_scheduling_ns > fmax(eff->omp_serial_ns, eff->omp_imbalance_ns))
 		why = "for lack of work inside regions";
+	if (waited_for_locks(summary->results) >= LOCKS_OF_IDLE_RATIO * idle_ns)
+		why = "for locks, critical or ordered sections";
 	append(summary,
 	       "; inside ranks OpenMP threads idle for %.3f s (sum over threads), mostly %s",
 	       idle_ns * 1e-9, why);

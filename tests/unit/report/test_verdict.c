@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The first sentence of a report: what it says of which losses, whom it names, what it promises.
 #include "core/abi/abi_shim.h"
+#include "core/base/call.h"
 #include "report/causes/cause_rows.h"
 #include "report/findings/verdict.h"
 #include "tests/unit/report/test_verdict.h"
@@ -250,6 +251,11 @@ static void test_serial_omp(void)
 	/* 0.4 and 0.8 s of the two workers outside regions, 0.3 s of imbalance in one */
 	says("; inside ranks OpenMP threads idle for 1.500 s (sum over threads), mostly in serial");
 	CHECK_NEAR(summary.efficiency.cpus, 4, 1e-9);
+	crit_summary_fini(&summary);
+	sample.calls[2].call = CRIT_CONSTRUCT_ORDERED_WAIT;
+	sample.calls[2].wait_ns = 600 * MS;
+	summarise();
+	says(", mostly for locks, critical or ordered sections");
 	crit_summary_fini(&summary);
 	results_sample_barriers(&sample);
 	summarise();
