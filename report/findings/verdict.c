@@ -367,7 +367,8 @@ static enum crit_loss next_loss(const struct crit_summary *summary, unsigned int
 		const double loss_s = loss_of(summary, (enum crit_loss)i);
 
 		if (said >> i & 1 || loss_s < least_s || loss_s <= best_s ||
-		    !is_evident(&summary->lost, (enum crit_loss)i, said))
+		    !is_evident(&summary->lost, (enum crit_loss)i, said) ||
+		    (i == CRIT_LOSS_CPUS && said && !crit_verdict_cpus_gain(summary, least_s)))
 			continue;
 		best_s = loss_s;
 		best = (enum crit_loss)i;

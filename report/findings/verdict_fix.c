@@ -83,3 +83,15 @@ bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t tex
 	(void)snprintf(text, text_bytes, " %s", crit_code_place_text(best->place, what));
 	return true;
 }
+
+bool crit_verdict_cpus_gain(const struct crit_summary *summary, double least_s)
+{
+	const struct crit_fix_row *own, *others;
+
+	/* a wait without a known cause lasts as long with any change */
+	if (!is_known(summary) || crit_fix_is_unsure(summary->causes->costs))
+		return true;
+	own = best_of(summary->fixes, CRIT_FIX_NO_OVERSUBSCRIPTION, false);
+	others = best_of(summary->fixes, CRIT_FIX_NO_PREEMPTION, false);
+	return !own || !others || 1e-9 * (double)(own->gain_ns + others->gain_ns) >= least_s;
+}

@@ -12,4 +12,10 @@
 bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t text_bytes,
 		      double *ret_gain_s);
 
+/*
+ * Would the run end sooner by so much with CPUs for all of its threads?  True: that is not known.
+ * Who waits for another one may have no CPU meanwhile at no cost.
+ */
+bool crit_verdict_cpus_gain(const struct crit_summary *summary, double least_s);
+
 #endif

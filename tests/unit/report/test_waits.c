@@ -351,9 +351,42 @@ static void test_by_steps(void)
 	crit_summary_fini(&summary);
 }
 
+/* What threads lack CPUs while they wait for others costs nothing. */
+static void test_cpus_gain(void)
+{
+	struct crit_fix_row rows[] = {
+		{ .kind = CRIT_FIX_NO_OVERSUBSCRIPTION, .gain_ns = 30 * MS },
+		{ .kind = CRIT_FIX_NO_PREEMPTION, .gain_ns = 15 * MS },
+	};
+	struct crit_costs costs = { .window_ns = 1000 * MS, .waiting = 1000 * MS };
+	struct crit_cause_table causes = { .costs = &costs };
+	struct crit_fix_table fixes = { .rows = rows, .row_count = 2 };
+	struct crit_summary summary;
+	struct crit_results results;
+
+	init(&summary, &results, NULL, 0);
+	results.window_ns = 1000 * MS;
+	CHECK(crit_verdict_cpus_gain(&summary, 0.05)); /* nothing is foretold */
+	summary.causes = &causes;
+	summary.fixes = &fixes;
+	CHECK(!crit_verdict_cpus_gain(&summary, 0.05));
+	rows[1].gain_ns = 21 * MS;
+	CHECK(crit_verdict_cpus_gain(&summary, 0.05));
+	fixes.row_count = 1; /* what others took is not known */
+	CHECK(crit_verdict_cpus_gain(&summary, 0.1));
+	fixes.row_count = 2;
+	CHECK(!crit_verdict_cpus_gain(&summary, 0.1));
+	costs.endless_ns = 200 * MS;
+	CHECK(crit_verdict_cpus_gain(&summary, 0.1));
+	summary.causes = NULL;
+	summary.fixes = NULL;
+	crit_summary_fini(&summary);
+}
+
 int main(void)
 {
 	test_by_steps();
+	test_cpus_gain();
 	check_told();
 	check_not_told();
 	check_names();
