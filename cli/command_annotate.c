@@ -45,8 +45,6 @@ static int annotate(struct crit_recording_set *set, const char *function)
 		crit_summary_fini(&summary);
 	}
 	crit_analysis_destroy(analysis);
-	if (!rc && (fflush(stdout) || ferror(stdout)))
-		rc = -EIO;
 	if (!rc)
 		return CRIT_EXIT_OK;
 	crit_line_print(stderr, "crit annotate: %s: %s\n", function, reason_of(rc));

@@ -399,10 +399,8 @@ static int compare(const json_t *const reports[2], char *const paths[2],
 		rc = print_json(diff, reports, paths);
 	else
 		rc = print_text(diff, reports, paths, options->rows);
-	errno = 0;
-	if (rc || fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "crit diff: cannot write to stdout: %s\n",
-			strerror(errno ? errno : EIO));
+	if (rc && !ferror(stdout)) { /* main tells that */
+		fprintf(stderr, "crit diff: out of memory\n");
 		code = CRIT_EXIT_FAILED;
 	} else if (crit_diff_is_incomplete(diff)) {
 		code = CRIT_EXIT_INCOMPLETE;

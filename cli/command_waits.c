@@ -82,9 +82,7 @@ static int write_graph(const struct crit_wait_graph *graph, const struct crit_su
 		crit_waits_graphml_write(stdout, graph, summary->results);
 	else
 		crit_waits_text_write(stdout, graph, summary->results, options->rows_max);
-	if (!rc && (fflush(stdout) || ferror(stdout)))
-		rc = -EIO;
-	return rc;
+	return ferror(stdout) ? 0 : rc; /* main tells */
 }
 
 static int write_table(const struct crit_analysis *analysis, const struct crit_summary *summary,

@@ -170,9 +170,7 @@ static int write_table(const struct crit_fix_table *table, const struct crit_sum
 		rc = crit_what_if_json_write(stdout, table, summary);
 	else
 		crit_what_if_text_write(stdout, table, summary);
-	if (!rc && (fflush(stdout) || ferror(stdout)))
-		rc = -EIO;
-	return rc;
+	return ferror(stdout) ? 0 : rc; /* main tells */
 }
 
 /* Yields an exit code.  Errors: below 0. */

@@ -6,6 +6,7 @@
 
 #include "cli/console/closest.h"
 #include "cli/command.h"
+#include "cli/console/std_files.h"
 #include "cli/console/syntax.h"
 #include "cli/results/archive.h"
 #include "core/abi/abi_recording.h"
@@ -52,10 +53,8 @@ static bool tells_ignored(int (*run)(int argc, char **argv))
 	return run == crit_command_run || run == crit_command_config || run == crit_command_finish;
 }
 
-int main(int argc, char **argv)
+static int run(const char *name, int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : "";
-
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
 		print_help(stdout);
 		return CRIT_EXIT_OK;
@@ -80,4 +79,12 @@ int main(int argc, char **argv)
 	else
 		print_help(stderr);
 	return CRIT_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+
+	crit_std_files_take();
+	return crit_std_files_end(name, run(name, argc, argv));
 }

@@ -109,9 +109,7 @@ static int predict(const struct side sides[2], char *const paths[2], bool is_jso
 		rc = print_json(&prediction, paths);
 	else
 		print_text(&prediction);
-	if (!rc && (fflush(stdout) || ferror(stdout)))
-		rc = -EIO;
-	return rc;
+	return ferror(stdout) ? 0 : rc; /* main tells */
 }
 
 int crit_predicted_run(char *const paths[2], bool is_json)

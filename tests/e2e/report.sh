@@ -91,6 +91,12 @@ expect "misspelt option of the finisher" 2 "no option --directry; did you mean -
 	"$crit" finish --directry "$dir"
 expect "misspelt command" 2 "did you mean crit report?" "$crit" rpeort
 expect "unknown table" 2 "no table named" "$crit" report --csv=x "$dir"
-expect "full device" 1 "cannot write" bash -c "'$crit' report '$dir' >/dev/full"
+for command in "report $dir" "waits --json $dir" config "export collapsed -o $trial/else $dir" --version; do
+	expect "full device: ${command%% *}" 1 "cannot write to stdout: " bash -c "'$crit' $command >/dev/full"
+	expect "closed stdout: ${command%% *}" 1 "cannot write to stdout: " bash -c "'$crit' $command >&-"
+done
+# shellcheck disable=SC2016 # the program expands it
+expect "a program finds closed what crit run found closed" 0 "" bash -c 'exec <&- >&-; exec "$@"' - \
+	"$crit" run -o "$trial/closed" -- bash -c '! [ -e /proc/$$/fd/0 -o -e /proc/$$/fd/1 ]'
 expect "unwritable output" 1 "cannot" "$crit" report -o /proc/nothing "$dir"
 trial_end
