@@ -119,8 +119,21 @@ static bool is_linked(const struct linked *linked, const struct crit_source_loca
 	       !begins_with_any(crit_file_name(place->module), linked->libraries, 4);
 }
 
-/* What spins in it is taken for work.  Samples tell of it: the linker has left no other trace. */
-static void find_linked(struct crit_summary *summary, const struct linked *linked)
+/* Of those that launchers do not use as well. */
+static bool is_of_mpi(const struct linked *unused, const struct crit_source_location *place)
+{
+	static const char *const libraries[] = { "libmpi", "mca_btl_", "mca_coll_", "mca_pml_" };
+
+	(void)unused;
+	return place->module && begins_with_any(crit_file_name(place->module), libraries, 4);
+}
+
+typedef bool is_of_runtime(const struct linked *linked, const struct crit_source_location *place);
+
+/* Its code by samples: all of its time, and the row with most.  NULL: too little to speak of. */
+static const struct crit_hot_row *find_code(const struct crit_summary *summary,
+					    is_of_runtime *is_of, const struct linked *linked,
+					    double *ret_s)
 {
 	const struct crit_hot_row *first = NULL;
 	uint64_t cpu_ns = 0, all_ns = 0, samples = 0;
@@ -129,7 +142,7 @@ static void find_linked(struct crit_summary *summary, const struct linked *linke
 		const struct crit_hot_row *row = &summary->hot.rows[i];
 
 		all_ns += row->cpu_ns;
-		if (row->kind != CRIT_HOT_CODE || !is_linked(linked, &row->place))
+		if (row->kind != CRIT_HOT_CODE || !is_of(linked, &row->place))
 			continue;
 		cpu_ns += row->cpu_ns;
 		samples += row->samples;
@@ -137,14 +150,39 @@ static void find_linked(struct crit_summary *summary, const struct linked *linke
 			first = row;
 	}
 	if (samples < LINKED_SAMPLES || (double)cpu_ns < LINKED_RATIO * (double)all_ns)
-		return;
-	crit_summary_add_missing(summary, false, "link it as a shared library",
-				 "calls of %s, which is part of %s: its time counts as the "
-				 "program's own, its waiting as work (%.3f s by samples, most in "
-				 "%s)",
-				 linked->name, crit_file_name(first->place.module),
-				 (double)cpu_ns * 1e-9,
-				 first->place.outer ? first->place.outer : first->place.function);
+		return NULL;
+	*ret_s = (double)cpu_ns * 1e-9;
+	return first;
+}
+
+/* What spins in it is taken for work.  Samples tell of it: the linker has left no other trace. */
+static void find_linked(struct crit_summary *summary, const struct linked *linked)
+{
+	double time_s;
+	const struct crit_hot_row *first = find_code(summary, is_linked, linked, &time_s);
+
+	if (first)
+		crit_summary_add_missing(
+			summary, false, "link it as a shared library",
+			"calls of %s, which is part of %s: its time counts as the program's own, "
+			"its waiting as work (%.3f s by samples, most in %s)",
+			linked->name, crit_file_name(first->place.module), time_s,
+			first->place.outer ? first->place.outer : first->place.function);
+}
+
+/* So it is where a program asks dlsym for functions of the library itself. */
+static void find_passed_by(struct crit_summary *summary)
+{
+	double time_s;
+	const struct crit_hot_row *first = find_code(summary, is_of_mpi, NULL, &time_s);
+
+	if (first && !summary->results->has_ranks)
+		crit_summary_add_missing(
+			summary, false, "",
+			"MPI calls: crit saw none, though %s ran for %.3f s by samples, as where "
+			"libcrit_pmpi.so is not preloaded, or a program looks functions up in the "
+			"library itself",
+			crit_file_name(first->place.module), time_s);
 }
 
 struct polling { /* of a rank */
@@ -234,6 +272,7 @@ void crit_runtimes_find(struct crit_summary *summary)
 	for (size_t i = 0; i < sizeof(linkable) / sizeof(linkable[0]); i++)
 		find_linked(summary, &linkable[i]);
 	find_polling(summary);
+	find_passed_by(summary);
 	if (openmp == CRIT_OPENMP_NONE)
 		return;
 	if (openmp == CRIT_OPENMP_GNU)

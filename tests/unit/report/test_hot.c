@@ -334,6 +334,24 @@ static void test_linked(void)
 	check_linked(0x50, 0, NULL); /* too few samples */
 }
 
+/* A library of MPI at work in a run without ranks: its calls did not come past crit. */
+static void test_passed_by(void)
+{
+	struct crit_summary summary;
+
+	for (int has_ranks = 0; has_ranks < 2; has_ranks++) {
+		fill(13, 3, 0.002f);
+		rows[3].address = 0x54;
+		sample.results.has_ranks = has_ranks;
+		summarise(&summary);
+		CHECK_UINT_EQ(summary.missing_count, !has_ranks);
+		if (!has_ranks && summary.missing_count)
+			CHECK(strstr(summary.missing[0].what,
+				     "MPI calls: crit saw none, though libmpich.so.12 ran for "));
+		crit_summary_fini(&summary);
+	}
+}
+
 static void find_caller(void *user, const char *path, uint64_t offset,
 			struct crit_source_location *ret_place)
 {
@@ -561,6 +579,7 @@ int main(void)
 	test_verdict();
 	test_alike();
 	test_linked();
+	test_passed_by();
 	test_path();
 	test_files();
 	test_annotate();
