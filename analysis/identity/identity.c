@@ -204,6 +204,7 @@ static int fill_nodes(const struct crit_model *model, struct crit_results *resul
 
 		*row = node->row;
 		memcpy(row->host, file->host, sizeof(row->host));
+		memcpy(row->run_key, file->run_key, sizeof(row->run_key));
 		memcpy(row->kernel_release, file->kernel_release, sizeof(row->kernel_release));
 		row->cpu_count = file->cpu_count;
 		row->kernel_status = file->kernel_status;

@@ -46,6 +46,7 @@ struct crit_hosts { /* names of nodes, each once (analysis/model/hosts.h) */
 
 struct crit_node_row {
 	char host[CRIT_WORLD_BYTES];
+	char run_key[CRIT_RUN_KEY_BYTES]; /* "" unknown */
 	char kernel_release[CRIT_WORLD_BYTES];
 	uint32_t cpu_count;
 	double usable_cpus; /* by affinity masks and quotas; 0 not known */

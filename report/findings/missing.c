@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/symbols/elf_reader.h"
@@ -380,6 +381,72 @@ static void find_doubts(struct crit_summary *summary)
 					 count > 1 ? "s" : "", text);
 }
 
+/* By node: another one of its run, itself for the first, CRIT_NONE where it has no ranks. */
+static uint32_t first_of(uint32_t *others, uint32_t node)
+{
+	while (others[node] != node)
+		node = others[node] = others[others[node]];
+	return node;
+}
+
+static void join(uint32_t *others, uint32_t a, uint32_t b)
+{
+	others[first_of(others, b)] = first_of(others, a);
+}
+
+static void join_worlds(const struct crit_results *results, uint32_t *others)
+{
+	const struct crit_rank_row *ranks = results->ranks;
+
+	for (size_t i = 0; i < results->rank_count; i++)
+		others[ranks[i].node] = ranks[i].node;
+	for (size_t i = 1; i < results->rank_count; i++)
+		if (ranks[i].world_number == ranks[i - 1].world_number)
+			join(others, ranks[i - 1].node, ranks[i].node);
+}
+
+static void join_keys(const struct crit_results *results, uint32_t *others)
+{
+	const struct crit_node_row *nodes = results->nodes;
+
+	for (uint32_t i = 0; i < results->node_count; i++)
+		for (uint32_t j = 0; j < i && others[i] == i && *nodes[i].run_key; j++)
+			if (others[j] == j && strcmp(nodes[i].run_key, nodes[j].run_key) == 0)
+				join(others, j, i);
+}
+
+/*
+ * Nodes with ranks are of one run when they share a world, or the run's key, or are so by way of
+ * others.  Where they are of several, the figures are those of none.
+ */
+static void find_mixed_runs(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	uint32_t *others = malloc((results->node_count + 1) * sizeof(*others));
+	uint32_t first = CRIT_NONE, second = CRIT_NONE;
+	size_t count = 0;
+
+	if (!others)
+		return;
+	memset(others, 0xff, (results->node_count + 1) * sizeof(*others));
+	join_worlds(results, others);
+	join_keys(results, others);
+	for (uint32_t i = 0; i < results->node_count; i++) {
+		if (others[i] != i)
+			continue;
+		count++;
+		second = first != CRIT_NONE && second == CRIT_NONE ? i : second;
+		first = first == CRIT_NONE ? i : first;
+	}
+	if (count > 1)
+		crit_summary_add_missing(
+			summary, true, "crit report FILE; and CRIT_DIR with %k in it",
+			"what one run did: recordings of %zu runs lie together, one on %s and one "
+			"on %s, and the figures are of all of them",
+			count, results->nodes[first].host, results->nodes[second].host);
+	free(others);
+}
+
 void crit_missing_find(struct crit_summary *summary, const struct crit_summary_options *options)
 {
 	for (size_t i = 0; i < summary->results->node_count; i++)
@@ -387,6 +454,7 @@ void crit_missing_find(struct crit_summary *summary, const struct crit_summary_o
 	if (summary->mode == CRIT_MODE_SHIMS_ONLY && !summary->results->has_ranks)
 		crit_summary_add_missing(summary, true, "",
 					 "the whole run: no rank and no kernel half");
+	find_mixed_runs(summary);
 	crit_lost_processes_find(summary);
 	find_losses(summary);
 	crit_omitted_find(summary, options->is_live);

@@ -226,6 +226,35 @@ static void test_more(void)
 	CHECK(summary.missing[CRIT_MISSING_MAX - 1].is_incomplete);
 }
 
+/* Nodes are of one run where they share a world, or the run's key. */
+static void test_mixed_runs(void)
+{
+	struct crit_node_row *nodes = sample.nodes;
+
+	results_sample_barriers(&sample);
+	sample.results.node_count = 2;
+	nodes[1] = nodes[0];
+	(void)snprintf(nodes[0].run_key, sizeof(nodes[0].run_key), "pmi-1-2");
+	(void)snprintf(nodes[1].run_key, sizeof(nodes[1].run_key), "pmi-3-4");
+	summarise(false);
+	CHECK_INT_EQ(count_said("recordings of 2 runs"), 0); /* the second node has no ranks */
+	sample.ranks[1].node = 1;
+	summarise(false);
+	CHECK_INT_EQ(count_said("recordings of 2 runs"), 0);
+	sample.ranks[1].world_number = 1;
+	summarise(false);
+	CHECK_INT_EQ(count_said("recordings of 2 runs lie together"), 1);
+	CHECK(summary.is_incomplete);
+	nodes[1].run_key[0] = nodes[0].run_key[0] = '\0'; /* not known */
+	summarise(false);
+	CHECK_INT_EQ(count_said("recordings of 2 runs"), 1);
+	nodes[1] = nodes[0];
+	(void)snprintf(nodes[0].run_key, sizeof(nodes[0].run_key), "pmix-1");
+	(void)snprintf(nodes[1].run_key, sizeof(nodes[1].run_key), "pmix-1");
+	summarise(false);
+	CHECK_INT_EQ(count_said("recordings of 2 runs"), 0);
+}
+
 int main(void)
 {
 	test_calls();
@@ -235,6 +264,7 @@ int main(void)
 	test_waits();
 	test_ranks();
 	test_worlds();
+	test_mixed_runs();
 	test_before_window();
 	test_more();
 	crit_summary_fini(&summary);
