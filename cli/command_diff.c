@@ -311,8 +311,9 @@ static int print_text(const struct crit_diff *diff, const json_t *const reports[
 
 static json_t *side_of(const json_t *report, const char *path)
 {
-	return json_pack("{s:s, s:s, s:s, s:O}", "path", path, "exe", text_of(report, "job", "exe"),
-			 "verdict", text_of(report, "verdict", "sentence"), "window_s",
+	return json_pack("{s:o, s:s, s:s, s:O}", "path", crit_difference_path(path), "exe",
+			 text_of(report, "job", "exe"), "verdict",
+			 text_of(report, "verdict", "sentence"), "window_s",
 			 json_object_get(json_object_get(report, "job"), "window_s"));
 }
 

@@ -21,6 +21,7 @@
 #include "core/abi/abi_slot.h"
 #include "core/base/cleanup.h"
 #include "core/base/clock.h"
+#include "core/base/line.h"
 #include "core/client/client_env.h"
 
 #define BEGIN_MS 10000 /* for a finisher to begin: one at work by then may still need longer */
@@ -114,42 +115,44 @@ static void say_why(const struct crit_run_end *end, const struct findings *found
 	bool has_recording;
 
 	if (is_removed(end->directory_fd)) {
-		fprintf(stderr, "crit: no report: %s was removed while the run went on\n",
-			end->directory);
+		crit_line_print(stderr, "crit: no report: %s was removed while the run went on\n",
+				end->directory);
 		return;
 	}
 	if (found->err.text[0]) {
-		fprintf(stderr, "crit: no report: %s; try crit report %s\n", found->err.text,
-			found->name);
+		crit_line_print(stderr, "crit: no report: %s; try crit report %s\n",
+				found->err.text, found->name);
 		return;
 	}
 	set = crit_recording_set_create(NULL);
 	has_recording = crit_recording_set_add(set, found->here, NULL) == 0;
 	crit_recording_set_destroy(set);
 	if (has_recording)
-		fprintf(stderr, "crit: report follows in %s, from another node\n", found->name);
+		crit_line_print(stderr, "crit: report follows in %s, from another node\n",
+				found->name);
 	else
-		fprintf(stderr,
-			"crit: no report: the recording in %s was removed while the run "
-			"went on\n",
-			found->name);
+		crit_line_print(stderr,
+				"crit: no report: the recording in %s was removed while the run "
+				"went on\n",
+				found->name);
 }
 
 static void say(const struct crit_run_end *end, const struct findings *found)
 {
 	if (!found->err.text[0] && has_file(end->directory_fd, "report.txt")) {
 		show_screen(end->directory_fd, found);
-		fprintf(stderr, "crit: report in %s/report.txt%s%s%s\n", found->name,
+		crit_line_print(
+			stderr, "crit: report in %s/report.txt%s%s%s\n", found->name,
 			found->is_made_here ? "; made by crit run, as crit finish had ended "
 					      "without it"
 					    : "",
 			found->is_held ? "; it may change, as processes of the run still live" : "",
 			found->has_no_trace_yet ? "; traces.otf2 follows" : "");
 	} else if (found->is_held) {
-		fprintf(stderr,
-			"crit: report follows in %s; crit finish still makes it, or waits "
-			"for processes of the run\n",
-			found->name);
+		crit_line_print(stderr,
+				"crit: report follows in %s; crit finish still makes it, or waits "
+				"for processes of the run\n",
+				found->name);
 	} else {
 		say_why(end, found);
 	}
@@ -222,7 +225,7 @@ void crit_run_end_print(const struct crit_run_end *end)
 
 	if (end->directory_fd < 0 || end->finish_ms == 0) {
 		if (!end->is_quiet)
-			fprintf(stderr, "crit: report follows in %s\n", end->directory);
+			crit_line_print(stderr, "crit: report follows in %s\n", end->directory);
 		return;
 	}
 	(void)snprintf(found.here, sizeof(found.here), "/proc/self/fd/%d", end->directory_fd);

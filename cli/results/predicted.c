@@ -11,6 +11,7 @@
 #include "cli/results/recording_set.h"
 #include "cli/results/run_waits.h"
 #include "core/base/line.h"
+#include "report/diff/difference.h"
 #include "report/fixes/prediction.h"
 #include "report/tables/summary.h"
 
@@ -75,8 +76,9 @@ static void print_text(const struct crit_prediction *prediction)
 
 static json_t *side_json(const char *path, uint64_t end_ns, double code_ns, double unnamed_ns)
 {
-	return json_pack("{s:s, s:f, s:f, s:f}", "path", path, "end_s", 1e-9 * (double)end_ns,
-			 "code_s", 1e-9 * code_ns, "unnamed_s", 1e-9 * unnamed_ns);
+	return json_pack("{s:o, s:f, s:f, s:f}", "path", crit_difference_path(path), "end_s",
+			 1e-9 * (double)end_ns, "code_s", 1e-9 * code_ns, "unnamed_s",
+			 1e-9 * unnamed_ns);
 }
 
 static int print_json(const struct crit_prediction *prediction, char *const paths[2])

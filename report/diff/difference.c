@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/cleanup.h"
+#include "core/base/line.h"
+
 #define WORTH_SAYING_RATIO 0.2 /* of the difference of the windows */
 #define MOVED_RATIO 0.05 /* of the window, where that did not change */
 #define PARTS_SAID 2
@@ -123,4 +126,14 @@ const char *crit_difference_say(const json_t *a, const json_t *b, char *text, si
 	}
 	append(text, text_bytes, ".");
 	return text;
+}
+
+json_t *crit_difference_path(const char *path)
+{
+	crit_autofree char *text = strdup(path);
+
+	if (!text)
+		return NULL;
+	crit_line_tame(text, strlen(text), true);
+	return json_string(text);
 }

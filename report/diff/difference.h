@@ -15,4 +15,7 @@
  */
 const char *crit_difference_say(const json_t *a, const json_t *b, char *text, size_t text_bytes);
 
+/* The path of a run as text of JSON, with '?' for what is not UTF-8; NULL: out of memory. */
+json_t *crit_difference_path(const char *path);
+
 #endif

@@ -63,6 +63,14 @@ hot = json.load(sys.stdin)["hot"]
 assert all(x["change"] == 0 and not x["is_changed"] for x in hot)
 assert not hot or {x["level"] for x in hot} == {"line", "function"}'
 point "hot lines of a run and itself" $? ""
+ln -s "$a" "$trial/"$'\xff'
+for option in --json "--json --predicted"; do
+	# shellcheck disable=SC2086 # two options
+	"$crit" diff $option "$trial/"$'\xff' "$b" 2>"$trial/run.err" | python3 -c '
+import json, sys
+assert json.load(sys.stdin)["a"]["path"].endswith("/?")'
+	point "a path that is not UTF-8: $option" $? "$(head -n 1 "$trial/run.err")"
+done
 expect "functions of other programs" 0 "^hot functions .* change" \
 	bash -c "'$crit' diff '$b' '$trial/other' | tail -n 40"
 expect "another rule" 3 "does not compare: active" "$crit" diff "$a" "$trial/kernel"
