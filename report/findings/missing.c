@@ -415,6 +415,24 @@ static void join_keys(const struct crit_results *results, uint32_t *others)
 				join(others, j, i);
 }
 
+/* A recording beside a copy of it has each of its ranks twice. */
+static void find_copies(struct crit_summary *summary)
+{
+	const struct crit_results *results = summary->results;
+	size_t count = 0;
+
+	for (size_t i = 1; i < results->rank_count; i++) {
+		const struct crit_rank_row *rank = &results->ranks[i];
+
+		count += rank[-1].world_number == rank->world_number &&
+			 rank[-1].rank == rank->rank && rank[-1].node != rank->node;
+	}
+	if (count)
+		crit_summary_add_missing(summary, true, "remove copies of recordings",
+					 "what each rank did alone: %zu rank%s in two recordings",
+					 count, count == 1 ? " is" : "s are");
+}
+
 /*
  * Nodes with ranks are of one run when they share a world, or the run's key, or are so by way of
  * others.  Where they are of several, the figures are those of none.
@@ -455,6 +473,7 @@ void crit_missing_find(struct crit_summary *summary, const struct crit_summary_o
 		crit_summary_add_missing(summary, true, "",
 					 "the whole run: no rank and no kernel half");
 	find_mixed_runs(summary);
+	find_copies(summary);
 	crit_lost_processes_find(summary);
 	find_losses(summary);
 	crit_omitted_find(summary, options->is_live);

@@ -248,6 +248,12 @@ static void test_mixed_runs(void)
 	nodes[1].run_key[0] = nodes[0].run_key[0] = '\0'; /* not known */
 	summarise(false);
 	CHECK_INT_EQ(count_said("recordings of 2 runs"), 1);
+	CHECK_INT_EQ(count_said("in two recordings"), 0);
+	sample.ranks[1].world_number = 0;
+	sample.ranks[1].rank = 0;
+	summarise(false);
+	CHECK_INT_EQ(count_said("1 rank is in two recordings"), 1);
+	sample.ranks[1].world_number = 1;
 	nodes[1] = nodes[0];
 	(void)snprintf(nodes[0].run_key, sizeof(nodes[0].run_key), "pmix-1");
 	(void)snprintf(nodes[1].run_key, sizeof(nodes[1].run_key), "pmix-1");
