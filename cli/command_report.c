@@ -164,6 +164,9 @@ static int parse(int argc, char **argv, struct report_options *options)
 	if (code == CRIT_SYNTAX_GO_ON && options->active_max && options->format != FORMAT_HOT &&
 	    options->format != FORMAT_PATHS)
 		return crit_syntax_refuse(&syntax, "--n-min goes with", "--by");
+	if (code == CRIT_SYNTAX_GO_ON && options->output && options->format != FORMAT_TEXT)
+		return crit_syntax_refuse(&syntax, "--output writes all files into a directory;",
+					  "redirect what --json, --summary, --csv or --by print");
 	return code;
 }
 

@@ -90,6 +90,7 @@ expect "unknown letter" 2 "no option -x" "$crit" report -x "$dir"
 expect "misspelt option of the finisher" 2 "no option --directry; did you mean --directory?" \
 	"$crit" finish --directry "$dir"
 expect "misspelt command" 2 "did you mean crit report?" "$crit" rpeort
+expect "an option that prints, with --output" 2 "redirect what --json" "$crit" report --json -o "$trial/x.json" "$dir"
 expect "unknown table" 2 "no table named" "$crit" report --csv=x "$dir"
 for command in "report $dir" "waits --json $dir" config "export collapsed -o $trial/else $dir" --version; do
 	expect "full device: ${command%% *}" 1 "cannot write to stdout: " bash -c "'$crit' $command >/dev/full"
