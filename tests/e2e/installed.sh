@@ -89,6 +89,11 @@ done < <(
 said() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@" crit; }
 [[ $(said --variable=preload) == "$prefix/lib/libcrit_pmpi.so" && -e $(said --variable=preload) ]] ||
 	fault "crit.pc: preload is $(said --variable=preload)"
+printf '#include <crit.h>\nint main(void) { crit_region_end(); return 0; }\n' >"$scratch/phase.c"
+# shellcheck disable=SC2046 # options
+cc $(said --cflags) -o "$scratch/phase" "$scratch/phase.c" || fault "crit.pc: crit.h is not in $(said --cflags)"
+env "${module[@]}" cc -o "$scratch/phase" "$scratch/phase.c" || fault "modulefile: crit.h is not found"
+[[ -e $(said --variable=includedir)/crit.f90 ]] || fault "crit.pc: no crit.f90 in $(said --variable=includedir)"
 [[ $("$prefix/bin/crit" --version) == "crit $(said --modversion) "* ]] ||
 	fault "crit.pc: version is $(said --modversion)"
 completed=$(bash -c '. "$1/share/bash-completion/completions/crit"
