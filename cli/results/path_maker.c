@@ -250,8 +250,10 @@ static int take_ring(int socket_fd)
 	const struct cmsghdr *first;
 	int fd;
 
-	if (recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) < 0)
+	if (recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) < 0) {
+		(void)recv(socket_fd, &head, sizeof(head), MSG_DONTWAIT); /* or it comes for ever */
 		return -1;
+	}
 	first = CMSG_FIRSTHDR(&message);
 	if (!first || first->cmsg_level != SOL_SOCKET || first->cmsg_type != SCM_RIGHTS ||
 	    first->cmsg_len != CMSG_LEN(sizeof(fd)))
