@@ -285,6 +285,25 @@ static void note_last_calls(struct crit_engine *engine)
 	}
 }
 
+/* Who polls when it ends, and did nothing else for some time, waits for so long. */
+static void note_last_polls(struct crit_engine *engine)
+{
+	for (size_t i = 0; i < engine->model->stream_count; i++) {
+		const struct crit_stream *stream = &engine->model->streams[i];
+		const struct crit_thread_account *account;
+
+		if (stream->thread == CRIT_NONE || !stream->has_end || !stream->end.open_call ||
+		    stream->end.open_class != CRIT_CLASS_MPI_POLL)
+			continue;
+		account = &engine->accounts[stream->thread];
+		if (account->is_main)
+			engine->last_calls[engine->model->threads[stream->thread].window] =
+				(struct crit_last_call){ .call = account->entered->key.call,
+							 .site = account->entered->key.site,
+							 .since_ns = account->entered_ns };
+	}
+}
+
 void crit_engine_advance_to_end(struct crit_engine *engine)
 {
 	if (!engine->step_sink)
@@ -292,6 +311,7 @@ void crit_engine_advance_to_end(struct crit_engine *engine)
 	for (size_t i = 0; i < engine->model->node_count && engine->nodes; i++)
 		advance(engine, &engine->nodes[i], engine->model->window_end_ns);
 	note_last_calls(engine);
+	note_last_polls(engine);
 }
 
 static int allocate(struct crit_engine *engine, const struct crit_model *model)

@@ -58,6 +58,7 @@ struct crit_thread_account { /* what each event of a thread needs comes first */
 	size_t span_capacity;
 	struct crit_bucket *base; /* of no span */
 	struct crit_bucket *entered; /* the last one, of which the follower is a guess */
+	uint64_t entered_ns; /* since when it entered no other call, nor one from elsewhere */
 	uint32_t idling; /* the member it was, idle until the instance is over, or CRIT_NONE */
 	struct crit_cells cells;
 	uint64_t yielded_ns; /* on CPUs in the present state RUNNABLE */

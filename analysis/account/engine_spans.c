@@ -11,7 +11,7 @@
 /* Threads mostly do one call after the other as they did before. */
 static struct crit_bucket *find_bucket(struct crit_engine *engine,
 				       struct crit_thread_account *account,
-				       const struct crit_bucket_key *key)
+				       const struct crit_bucket_key *key, uint64_t time_ns)
 {
 	struct crit_bucket *bucket = account->entered->follower;
 
@@ -25,6 +25,9 @@ static struct crit_bucket *find_bucket(struct crit_engine *engine,
 		}
 		account->entered->follower = bucket;
 	}
+	if (bucket != account->entered && (bucket->key.site != account->entered->key.site ||
+					   bucket->key.call != account->entered->key.call))
+		account->entered_ns = time_ns;
 	account->entered = bucket;
 	return bucket;
 }
@@ -268,7 +271,7 @@ void crit_engine_enter(struct crit_engine *engine, uint32_t thread,
 		in_team.span_class = crit_teams_class(&engine->teams, account->member, key);
 		key = &in_team;
 	}
-	bucket = find_bucket(engine, account, key);
+	bucket = find_bucket(engine, account, key, time_ns);
 	if (!make_room(engine, thread, time_ns))
 		return;
 	crit_engine_close_cell(engine, account, time_ns);

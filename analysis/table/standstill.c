@@ -2,7 +2,30 @@
 // Compares the calls that ranks are in when they end.
 #include "analysis/table/standstill.h"
 
+#include "analysis/table/efficiency.h"
+
 #define MOST_OF_SILENT 1.05 /* threads that wait look round now and then */
+
+/*
+ * Threads of the ranks may be active meanwhile, while the main threads wait.  Where these are all,
+ * they may still want a CPU between two polls: then what counts is whether they computed.
+ */
+static bool is_active(const struct crit_results *results, const struct crit_rank_row *ranks,
+		      size_t count, double s, uint64_t silent_ns)
+{
+	const double left_s = 1e-9 * (double)results->window_ns - s / MOST_OF_SILENT;
+
+	if (s <= MOST_OF_SILENT * 1e-9 * (double)silent_ns)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct crit_usage usage;
+
+		crit_usage_of(&ranks[i].cells, &usage);
+		if (ranks[i].app_threads != 1 || 1e-9 * (double)usage.useful_ns > left_s)
+			return true;
+	}
+	return false;
+}
 
 /* How long the ranks of a world stand still, s. */
 static double duration_of(const struct crit_rank_row *ranks, size_t count)
@@ -39,7 +62,8 @@ struct crit_standstill crit_standstill_of(const struct crit_results *results, ui
 		     results->ranks[end].world_number == results->ranks[first].world_number;)
 			end++;
 		s = duration_of(&results->ranks[first], end - first);
-		if (s > longest.s && s <= MOST_OF_SILENT * 1e-9 * (double)silent_ns)
+		if (s > longest.s &&
+		    !is_active(results, &results->ranks[first], end - first, s, silent_ns))
 			longest = (struct crit_standstill){ first, end, s };
 	}
 	return longest;

@@ -12,8 +12,8 @@ struct crit_standstill {
 
 /*
  * The longest one.  Worlds of which a rank is not recorded have none, nor have those with a rank
- * that computes when it ends, or that MPI_Finalize ends; nor is one longer than no unit is active:
- * then threads of the ranks compute meanwhile.  silent_ns: in which no unit is active.
+ * that computes when it ends, or that MPI_Finalize ends, or of which threads compute meanwhile.
+ * silent_ns: in which no unit is active.
  */
 struct crit_standstill crit_standstill_of(const struct crit_results *results, uint64_t silent_ns);
 

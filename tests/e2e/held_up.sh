@@ -105,7 +105,7 @@ for flavour in "${flavours[@]}"; do
 	done
 done
 
-# Rank 0 waits for a message, the others for rank 0: no CPU ends that, but the limit does.
+# Rank 0 waits for a message, the others for rank 0, and rank 1 polls: no CPU ends that, but the limit does.
 for flavour in "${flavours[@]}"; do
 	for ranks in 2 5; do
 		name=deadlock-$ranks-$flavour
@@ -114,9 +114,10 @@ for flavour in "${flavours[@]}"; do
 		point "$name: the last report" $? ""
 		begins "For the last * all ranks wait in MPI, until they end without MPI_Finalize: rank 0 in MPI_Recv"
 		point "$name: who waits where" $? "$said"
-		[[ $said = *", rank"*" 1"*" in MPI_Barrier at "*"; that is a deadlock, "* ]]
+		[[ $said = *", rank 1 in MPI_Test at "*"; that is a deadlock, "* ]] &&
+			[[ $ranks -eq 2 || $said = *", ranks 2, 3 and 4 in MPI_Barrier at "* ]]
 		point "$name: so do the others" $? ""
-		within "$name: lost for want of CPUs, of 6 s" "$(ask 'round(r["lost_time"]["cpus_s"], 3)')" 0 1.2
+		within "$name: lost for want of CPUs, of 6 s" "$(ask 'round(r["lost_time"]["cpus_s"], 3)')" 0 2.5
 	done
 done
 

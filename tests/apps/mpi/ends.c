@@ -89,15 +89,20 @@ static void fail(int rank)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Rank 0 waits for the last one, which waits for rank 0 with all others. */
+/* Rank 0 waits for the last one, which waits for rank 0 with all others; rank 1 polls for that. */
 static void lock_up(int rank)
 {
-	int size, word;
+	int size, word, is_done = 0;
+	MPI_Request request;
 
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (rank == 0)
 		MPI_Recv(&word, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank != 1)
+		MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Ibarrier(MPI_COMM_WORLD, &request);
+	while (!is_done)
+		MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char **argv)

@@ -99,9 +99,31 @@ static void test_unknown(void)
 static void test_servers(void)
 {
 	fill();
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		sample.checks[i].active_ns = 1200 * MS;
+		sample.ranks[i].app_threads = 2;
+	}
 	says_no_deadlock();
+	for (int i = 0; i < 2; i++) { /* or do so between two polls */
+		sample.ranks[i].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = 600 * MS;
+		sample.ranks[i].app_threads = 1;
+	}
+	says_no_deadlock();
+}
+
+/* One polls for ever, and often wants a CPU between two polls: it is active, and does nothing. */
+static void test_poller(void)
+{
+	fill();
+	sample.ranks[1].last_call.call = CRIT_MPI_Test;
+	for (int i = 0; i < 2; i++) {
+		sample.checks[i].active_ns = 600 * MS;
+		sample.ranks[i].app_threads = 1;
+	}
+	summarise();
+	CHECK_NEAR(summary.lost.still.s, 1.0, 1e-9);
+	says("rank 0 in MPI_Recv, rank 1 in MPI_Test");
+	crit_summary_fini(&summary);
 }
 
 int main(void)
@@ -111,5 +133,6 @@ int main(void)
 	test_finalized();
 	test_unknown();
 	test_servers();
+	test_poller();
 	return check_done();
 }
