@@ -275,14 +275,12 @@ static enum crit_process_state enter_run_after_init(void)
 
 typedef enum crit_process_state step_function(void);
 
-struct apart { /* in the lowest page of the memory that a step runs on; the next is a guard */
+struct apart { /* in the lowest pages of the memory that a step runs on; the next is a guard */
 	ucontext_t caller;
 	ucontext_t own;
 	step_function *step;
 	enum crit_process_state state;
 };
-
-_Static_assert(sizeof(struct apart) <= 4096, "the guard follows");
 
 static void step_here(unsigned int high, unsigned int low) /* halves of a struct apart * */
 {
@@ -297,6 +295,7 @@ static enum crit_process_state do_apart(step_function *step)
 	struct apart *apart = mmap(NULL, START_STACK_BYTES, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t guard_at = (sizeof(*apart) + page - 1) / page * page;
 	enum crit_process_state state;
 
 	if (apart == MAP_FAILED) {
@@ -305,11 +304,12 @@ static enum crit_process_state do_apart(step_function *step)
 	}
 	apart->step = step;
 	apart->state = CRIT_PROCESS_OFF;
-	(void)mprotect((char *)apart + page, page, PROT_NONE); /* runs without it all the same */
+	/* runs without it all the same */
+	(void)mprotect((char *)apart + guard_at, page, PROT_NONE);
 	// cppcheck-suppress getcontextCalled ; the program would see a thread
 	if (getcontext(&apart->own) == 0) {
-		apart->own.uc_stack.ss_sp = (char *)apart + 2 * page;
-		apart->own.uc_stack.ss_size = START_STACK_BYTES - 2 * page;
+		apart->own.uc_stack.ss_sp = (char *)apart + guard_at + page;
+		apart->own.uc_stack.ss_size = START_STACK_BYTES - guard_at - page;
 		apart->own.uc_link = &apart->caller;
 		makecontext(&apart->own, (void (*)(void))step_here, 2,
 			    (unsigned int)((uintptr_t)apart >> 32), (unsigned int)(uintptr_t)apart);
