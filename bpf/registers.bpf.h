@@ -21,6 +21,7 @@
 #define WORD_ARGUMENT 34 /* orig_x0 */
 #define WORD_ARGUMENT_2 1
 #define WORD_CALL 35 /* in its lower half */
+#define MODE_COMPAT 0x10u /* in pstate: AArch32 */
 #elif defined(__TARGET_ARCH_x86)
 #define WORD_BP 4
 #define WORD_IP 16
@@ -31,10 +32,10 @@
 #define WORD_ARGUMENT_2 13
 #define WORD_CALL 15 /* orig_ax: -1 where it was no system call that entered the kernel */
 #define WORDS 21
+#define KERNEL_STACK_BYTES 16384 /* no kernel without KASAN has others */
 #else
 #error "this architecture: which words of the registers say the address and the mode?"
 #endif
-#define KERNEL_STACK_BYTES 16384 /* x86: no kernel without KASAN has others */
 
 /* Set by critd before load: the kernel says where a task's registers lie. */
 const volatile bool has_task_registers;
@@ -70,6 +71,13 @@ static __always_inline void read_saved(struct user_registers *ret_user)
 	ret_user->bp = registers ? read_word(registers, WORD_BP) : 0;
 }
 
+#if defined(__TARGET_ARCH_arm64)
+static __always_inline bool is_compat(struct task_struct *task, __u32 number)
+{
+	(void)number;
+	return *((const __u64 *)bpf_task_pt_regs(task) + WORD_MODE) & MODE_COMPAT;
+}
+#else
 #define X32_CALL 0x40000000u /* in the number of a call */
 #define STATUS_COMPAT 2u /* TS_COMPAT of x86: in a call of 32 bits */
 
@@ -80,6 +88,7 @@ static __always_inline bool is_compat(struct task_struct *task, __u32 number)
 	return bpf_core_field_exists(task->thread_info.status) &&
 	       (task->thread_info.status & STATUS_COMPAT);
 }
+#endif
 
 /* The system call that current is in; only where has_task_registers. */
 static __always_inline void read_call(struct crit_kernel_call *ret_call)
@@ -108,17 +117,23 @@ static __always_inline bool read_registers(const __u64 *interrupted,
 	return true;
 }
 
-#if defined(__TARGET_ARCH_x86)
-static __always_inline bool is_system_call(struct task_struct *current)
+#if defined(__TARGET_ARCH_arm64)
+#define IN_INTERRUPT 0xff0100u /* in preempt_count: NMIs, interrupts, and a softirq that runs */
+
+/*
+ * Is the current task only what an interrupt found?  Softirqs run on its stack before 6.1, so its
+ * count of what interrupts it says that.  context: the program's.
+ */
+static __always_inline bool is_interrupt(const __u64 *context, struct task_struct *current)
 {
-	return (long)((struct pt_regs *)bpf_task_pt_regs(current))->orig_ax >= 0;
+	(void)context;
+	return (__u32)current->thread_info.preempt_count & IN_INTERRUPT;
 }
 #else
 static __always_inline bool is_system_call(struct task_struct *current)
 {
-	return true; /* interrupts have a stack of their own always */
+	return (long)((struct pt_regs *)bpf_task_pt_regs(current))->orig_ax >= 0;
 }
-#endif
 
 /*
  * Is the current task only what an interrupt found?  Then the hook's arguments lie on a stack that
@@ -136,5 +151,6 @@ static __always_inline bool is_interrupt(const __u64 *context, struct task_struc
 		return true;
 	return !(current->flags & CRIT_PF_KTHREAD) && !is_system_call(current);
 }
+#endif
 
 #endif

@@ -83,7 +83,11 @@ struct sched_entity {
 };
 
 struct thread_info {
+#if defined(__TARGET_ARCH_arm64)
+	__u64 preempt_count;
+#else
 	__u32 status; /* of x86 */
+#endif
 	__u32 cpu;
 };
 
