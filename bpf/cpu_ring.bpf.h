@@ -77,16 +77,12 @@ static __always_inline void *open_record(struct crit_cpu_ring *ring, __u32 run_n
 	return NULL;
 }
 
-/* Where processors may show stores to others in another order, an atomic addition orders them. */
+/* Where processors may show stores to others in another order, critd waits until all are seen. */
 static __always_inline void advance(struct crit_cpu_ring *ring, __u32 bytes)
 {
-#if defined(__TARGET_ARCH_x86)
 	barrier();
 	*(volatile __u64 *)&ring->end += bytes;
 	barrier();
-#else
-	__sync_fetch_and_add(&ring->end, bytes);
-#endif
 }
 
 /* record: begins with its head. */

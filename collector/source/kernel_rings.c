@@ -16,6 +16,15 @@
 #define NEVER_NS UINT64_MAX
 #define STORES_NS 1000u /* after which others have seen what a CPU wrote */
 #define WAIT_NS 1000000u
+/*
+ * x86 shows a CPU's stores to others in their order.  Elsewhere BPF can see to that since Linux 5.18
+ * alone: what was stored before a value that is read may be seen later, as long as above.
+ */
+#if defined(__x86_64__)
+#define HAS_WEAK_ORDER false
+#else
+#define HAS_WEAK_ORDER true
+#endif
 #define RELEASE_BYTES (64u << 10)
 #define MUCH_SHARE 8 /* of a ring, at once */
 
@@ -80,19 +89,31 @@ static void wait_for(const struct crit_cpu_ring *ring, uint64_t until_ns)
 		;
 }
 
+static void wait_until(uint64_t until_ns)
+{
+	while (crit_now_ns() < until_ns)
+		;
+}
+
 void crit_kernel_rings_look(struct crit_kernel_rings *rings)
 {
 	const uint64_t now_ns = crit_now_ns();
 
-	while (crit_now_ns() < now_ns + STORES_NS)
-		;
+	wait_until(now_ns + STORES_NS);
+	for (uint32_t i = 0; i < rings->cpu_count; i++)
+		wait_for(rings->cursors[i].ring, now_ns + WAIT_NS);
+	if (HAS_WEAK_ORDER)
+		wait_until(crit_now_ns() + STORES_NS);
+	for (uint32_t i = 0; i < rings->cpu_count; i++)
+		rings->cursors[i].end =
+			__atomic_load_n(&rings->cursors[i].ring->end, __ATOMIC_ACQUIRE);
+	if (HAS_WEAK_ORDER)
+		wait_until(crit_now_ns() + STORES_NS);
 	rings->until_ns = now_ns;
 	rings->heap_count = 0;
 	for (uint32_t i = 0; i < rings->cpu_count; i++) {
 		struct crit_cpu_cursor *cursor = &rings->cursors[i];
 
-		wait_for(cursor->ring, now_ns + WAIT_NS);
-		cursor->end = __atomic_load_n(&cursor->ring->end, __ATOMIC_ACQUIRE);
 		cursor->looked = cursor->position;
 		if (crit_cpu_cursor_has(cursor, now_ns))
 			rings->heap[rings->heap_count++] = cursor;
