@@ -14,6 +14,7 @@
 /* Words of the registers as ptrace(2) has them, with which the kernel's own begin. */
 #if defined(__TARGET_ARCH_arm64)
 #define WORD_BP 29 /* x29 */
+#define WORD_LR 30 /* x30 */
 #define WORD_SP 31
 #define WORD_IP 32
 #define WORD_MODE 33 /* pstate */
@@ -44,6 +45,9 @@ struct user_registers {
 	__u64 ip; /* these: 0 where it is not known */
 	__u64 sp;
 	__u64 bp;
+#if defined(WORD_LR)
+	__u64 lr;
+#endif
 };
 
 static __always_inline __u64 read_word(const __u64 *registers, __u32 word)
@@ -69,6 +73,9 @@ static __always_inline void read_saved(struct user_registers *ret_user)
 	ret_user->ip = registers ? read_word(registers, WORD_IP) : 0;
 	ret_user->sp = registers ? read_word(registers, WORD_SP) : 0;
 	ret_user->bp = registers ? read_word(registers, WORD_BP) : 0;
+#if defined(WORD_LR)
+	ret_user->lr = registers ? read_word(registers, WORD_LR) : 0;
+#endif
 }
 
 #if defined(__TARGET_ARCH_arm64)
@@ -114,6 +121,9 @@ static __always_inline bool read_registers(const __u64 *interrupted,
 	ret_user->ip = interrupted[WORD_IP];
 	ret_user->sp = interrupted[WORD_SP];
 	ret_user->bp = interrupted[WORD_BP];
+#if defined(WORD_LR)
+	ret_user->lr = interrupted[WORD_LR];
+#endif
 	return true;
 }
 

@@ -135,6 +135,9 @@ static __always_inline __u32 take_stack(__u32 run_number, struct mm_struct *mm,
 		slot->stack.ip = user->ip;
 		slot->stack.sp = user->sp;
 		slot->stack.bp = user->bp;
+#if defined(WORD_LR)
+		slot->stack.lr = user->lr;
+#endif
 		slot->stack.stack_bytes =
 			(__u32)copy_stack(slot, user->sp, wanted_bytes(mm, user->sp));
 		request = put_stack(slot, cpu);

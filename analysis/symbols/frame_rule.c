@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RBP 6 /* numbers of the x86-64 ABI */
-#define RSP 7
-#define RIP 16
+#define BP CRIT_FRAME_REGISTER_BP
+#define SP CRIT_FRAME_REGISTER_SP
+#define PC CRIT_FRAME_REGISTER_PC
 
 static bool is_register_tracked(uint64_t number)
 {
-	return number == RBP || number == RSP || number == RIP;
+	return number == BP || number == SP || (number == PC && !CRIT_FRAME_IS_LINKED);
 }
 
 /* False: it reads what is not known here. */
@@ -114,9 +114,9 @@ static bool take_cfa(Dwarf_Frame *frame, struct crit_frame_row *row)
 	if (dwarf_frame_cfa(frame, &ops, &count) || count == 0)
 		return false;
 	if (count > 1 || !take_op(&ops[0], &op) || !has_room(op.operand) ||
-	    (op.code != DW_OP_breg0 + RSP && op.code != DW_OP_breg0 + RBP))
+	    (op.code != DW_OP_breg0 + SP && op.code != DW_OP_breg0 + BP))
 		return take_expression(row, ops, count, false, value);
-	value->kind = op.code == DW_OP_breg0 + RSP ? CRIT_FRAME_SP : CRIT_FRAME_BP;
+	value->kind = op.code == DW_OP_breg0 + SP ? CRIT_FRAME_SP : CRIT_FRAME_BP;
 	value->offset = (int32_t)op.operand;
 	return true;
 }
@@ -152,9 +152,9 @@ static bool take_frame(Dwarf_Frame *frame, struct crit_frame_row *row)
 
 	if (return_address < 0 || !take_cfa(frame, row) ||
 	    !take_register(frame, return_address, row, &row->rule.pc) ||
-	    row->rule.pc.kind == CRIT_FRAME_SAME)
+	    (row->rule.pc.kind == CRIT_FRAME_SAME && !CRIT_FRAME_IS_LINKED))
 		return false;
-	if (!take_register(frame, RBP, row, &row->rule.bp))
+	if (!take_register(frame, BP, row, &row->rule.bp))
 		row->rule.bp.kind = CRIT_FRAME_UNDEFINED; /* few callers need it */
 	return true;
 }

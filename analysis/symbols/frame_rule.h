@@ -7,13 +7,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The registers that are followed, by the numbers of the architecture's CFI. */
+#if defined(__aarch64__)
+#define CRIT_FRAME_REGISTER_BP 29
+#define CRIT_FRAME_REGISTER_SP 31
+#define CRIT_FRAME_REGISTER_PC 30 /* the link register, which no expression may read */
+#define CRIT_FRAME_IS_LINKED true /* calls leave the return address in a register */
+#else
+#define CRIT_FRAME_REGISTER_BP 6
+#define CRIT_FRAME_REGISTER_SP 7
+#define CRIT_FRAME_REGISTER_PC 16
+#define CRIT_FRAME_IS_LINKED false
+#endif
+
 #define CRIT_FRAME_OPS_MAX 64 /* of a rule; PLTs need 10, signal frames 6 */
 
 enum crit_frame_kind {
 	CRIT_FRAME_UNDEFINED = 0, /* of the CFA: there is no rule; of the pc: there is no caller */
-	CRIT_FRAME_SAME, /* as it is in this frame */
+	CRIT_FRAME_SAME, /* as it is in this frame; of the pc: in the link register */
 	CRIT_FRAME_SP, /* stack pointer + offset */
-	CRIT_FRAME_BP, /* rbp + offset */
+	CRIT_FRAME_BP, /* rbp, x29 + offset */
 	CRIT_FRAME_AT_CFA, /* what the stack holds at CFA + offset */
 	CRIT_FRAME_EXPRESSION, /* what the operations yield */
 	CRIT_FRAME_KIND_COUNT
@@ -29,7 +42,7 @@ struct crit_frame_value {
 
 /*
  * An operation of a DWARF expression, its code as in dwarf.h: constants are DW_OP_consts, registers
- * DW_OP_breg6 (rbp), DW_OP_breg7 (stack pointer) and DW_OP_breg0 + 16 (pc).
+ * DW_OP_breg0 + their number.
  */
 struct crit_frame_op {
 	int64_t operand;
@@ -54,7 +67,7 @@ struct crit_frame_row {
 };
 
 /*
- * The row of an address.  False: there is none, or it needs other registers than rsp, rbp and rip,
+ * The row of an address.  False: there is none, or it needs other registers than those above,
  * branches, or too many operations.  Cost: a search, then the instructions of the function up to
  * the address.
  */

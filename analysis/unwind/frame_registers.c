@@ -5,9 +5,9 @@
 
 #include <dwarf.h>
 
-#define BREG_BP (DW_OP_breg0 + 6)
-#define BREG_SP (DW_OP_breg0 + 7)
-#define BREG_PC (DW_OP_breg0 + 16)
+#define BREG_BP (DW_OP_breg0 + CRIT_FRAME_REGISTER_BP)
+#define BREG_SP (DW_OP_breg0 + CRIT_FRAME_REGISTER_SP)
+#define BREG_PC (DW_OP_breg0 + CRIT_FRAME_REGISTER_PC)
 #define DEPTH_MAX 16
 
 struct machine {

@@ -21,6 +21,8 @@ struct crit_frame_registers {
 	uint64_t sp;
 	uint64_t bp;
 	bool is_bp_known;
+	bool is_lr_known; /* of arm64, and of the innermost frame */
+	uint64_t lr; /* the link register */
 };
 
 /* False: the copy does not reach there. */

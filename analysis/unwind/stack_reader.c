@@ -121,6 +121,7 @@ static int unwind(struct crit_stack_reader *reader, const struct crit_stacks_cop
 	const struct crit_unwind_copy copy = { .pc = stack->ip,
 					       .sp = stack->sp,
 					       .bp = stack->bp,
+					       .lr = stack->lr,
 					       .stack = reader->entry + sizeof(*stack),
 					       .stack_bytes = stack->stack_bytes };
 	const struct crit_unwind_maps *maps =

@@ -7,7 +7,14 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#if defined(__aarch64__)
+#include <signal.h>
+#include <stddef.h>
+#include <ucontext.h>
+#endif
 
+#include "analysis/symbols/vdso.h"
 #include "analysis/unwind/frame_registers.h"
 #include "analysis/unwind/frame_rules.h"
 
@@ -20,6 +27,7 @@ struct stack_walk {
 	struct crit_unwinder *unwinder;
 	struct crit_stack_copy stack;
 	struct crit_frame_registers registers;
+	uint64_t address_bits; /* those that addresses of code have */
 	bool is_exact; /* the pc is of the instruction to come, not behind a call */
 };
 
@@ -112,9 +120,15 @@ static enum crit_unwind_end find_pc(const struct stack_walk *walk,
 		break;
 	case CRIT_FRAME_UNDEFINED:
 		return CRIT_UNWIND_COMPLETE;
+	case CRIT_FRAME_SAME:
+		*ret_pc = walk->registers.lr;
+		end = walk->registers.is_lr_known ? GOES_ON : CRIT_UNWIND_CUT_NO_CFI;
+		break;
 	default:
 		return CRIT_UNWIND_CUT_NO_CFI;
 	}
+	if (end == GOES_ON)
+		*ret_pc &= walk->address_bits;
 	return end == GOES_ON && *ret_pc == 0 ? CRIT_UNWIND_COMPLETE : end;
 }
 
@@ -168,6 +182,38 @@ static void restore_bp(const struct stack_walk *walk, const struct crit_frame_ru
 	}
 }
 
+#if defined(__aarch64__)
+/* Where on the stack the kernel saved a register, when it called the handler: a word of these. */
+#define SAVED_AT(registers)                                                                        \
+	((registers)->sp + sizeof(siginfo_t) + offsetof(ucontext_t, uc_mcontext.regs))
+#define SAVED_SP 31
+#define SAVED_PC 32
+
+static enum crit_unwind_end step_out_of_handler(struct stack_walk *walk)
+{
+	struct crit_frame_registers *saved = &walk->registers;
+	const uint64_t at = SAVED_AT(saved);
+
+	walk->is_exact = true;
+	saved->is_bp_known = true;
+	saved->is_lr_known = true;
+	if (!crit_stack_read(&walk->stack, at + 8 * CRIT_FRAME_REGISTER_BP, &saved->bp) ||
+	    !crit_stack_read(&walk->stack, at + 8 * CRIT_FRAME_REGISTER_PC, &saved->lr) ||
+	    !crit_stack_read(&walk->stack, at + 8 * SAVED_PC, &saved->pc) ||
+	    !crit_stack_read(&walk->stack, at + 8 * SAVED_SP, &saved->sp))
+		return CRIT_UNWIND_CUT_MEMORY;
+	return GOES_ON;
+}
+#endif
+
+/* Does the caller's frame lie above, or is it that of a function that has none? */
+static bool is_further(const struct stack_walk *walk, const struct crit_frame_rule *rule,
+		       uint64_t caller_sp)
+{
+	return caller_sp > walk->registers.sp ||
+	       (caller_sp == walk->registers.sp && rule->pc.kind == CRIT_FRAME_SAME);
+}
+
 static enum crit_unwind_end step(struct stack_walk *walk, const struct crit_frame_rule *rule)
 {
 	struct crit_frame_registers caller = walk->registers;
@@ -175,18 +221,44 @@ static enum crit_unwind_end step(struct stack_walk *walk, const struct crit_fram
 
 	if (rule->pc.kind == CRIT_FRAME_UNDEFINED && rule->cfa.kind != CRIT_FRAME_UNDEFINED)
 		return CRIT_UNWIND_COMPLETE; /* the CFA may be nonsense there */
+#if defined(__aarch64__)
+	if (rule->is_signal)
+		return step_out_of_handler(walk);
+#endif
 	end = find_cfa(walk, rule, &caller.sp);
 	if (end != GOES_ON)
 		return end;
-	if (caller.sp <= walk->registers.sp)
+	if (!is_further(walk, rule, caller.sp))
 		return CRIT_UNWIND_CUT_MEMORY; /* another stack */
 	end = find_pc(walk, rule, caller.sp, &caller.pc);
 	if (end != GOES_ON)
 		return end;
 	restore_bp(walk, rule, caller.sp, &caller);
+	caller.is_lr_known = false;
 	walk->registers = caller;
 	walk->is_exact = rule->is_signal;
 	return GOES_ON;
+}
+
+/*
+ * The vDSO of arm64 has no CFI.  Its functions neither call nor use the stack, so what returns to
+ * it is the handler of a signal.
+ */
+static const struct crit_frame_rule *rule_in_vdso(const struct crit_unwinder *unwinder,
+						  const struct crit_unwind_frame *frame,
+						  bool is_exact, const struct crit_frame_rule *rule)
+{
+	static const struct crit_frame_rule leaf = { .cfa.kind = CRIT_FRAME_SP,
+						     .pc.kind = CRIT_FRAME_SAME,
+						     .bp.kind = CRIT_FRAME_SAME };
+	static const struct crit_frame_rule trampoline = { .cfa.kind = CRIT_FRAME_SP,
+							   .pc.kind = CRIT_FRAME_SAME,
+							   .is_signal = true };
+
+	if (!CRIT_FRAME_IS_LINKED || !rule || rule->cfa.kind != CRIT_FRAME_UNDEFINED ||
+	    strcmp(unwinder->files.files[frame->file].path, CRIT_VDSO_NAME) != 0)
+		return rule;
+	return is_exact ? &leaf : &trampoline;
 }
 
 static bool is_inside(const struct crit_unwind_mapping *mapping, uint64_t address)
@@ -220,12 +292,32 @@ static const struct crit_frame_rule *signal_rule_before(struct crit_unwinder *un
 	return rule;
 }
 
+/*
+ * Where return addresses may be signed (pointer authentication of arm64), in the bits above those
+ * that any address has: all code lies below the end of the last mapping.
+ */
+static uint64_t address_bits(const struct crit_unwind_maps *maps)
+{
+	uint64_t last;
+
+	if (!CRIT_FRAME_IS_LINKED || maps->mapping_count == 0)
+		return UINT64_MAX;
+	last = maps->mappings[maps->mapping_count - 1].end - 1;
+	return UINT64_MAX >> __builtin_clzll(last | 1);
+}
+
 void crit_unwind(struct crit_unwinder *unwinder, const struct crit_unwind_maps *maps,
 		 const struct crit_unwind_copy *copy, struct crit_unwind_chain *ret_chain)
 {
 	struct stack_walk walk = { .unwinder = unwinder,
 				   .stack = { copy->stack, copy->sp, copy->stack_bytes },
-				   .registers = { copy->pc, copy->sp, copy->bp, true },
+				   .registers = { .pc = copy->pc,
+						  .sp = copy->sp,
+						  .bp = copy->bp,
+						  .is_bp_known = true,
+						  .is_lr_known = CRIT_FRAME_IS_LINKED,
+						  .lr = copy->lr },
+				   .address_bits = address_bits(maps),
 				   .is_exact = true };
 	const struct crit_unwind_mapping *mapping = NULL;
 	enum crit_unwind_end end = GOES_ON;
@@ -252,6 +344,7 @@ void crit_unwind(struct crit_unwinder *unwinder, const struct crit_unwind_maps *
 		rule = rule_at(unwinder, frame);
 		if (rule && rule->cfa.kind == CRIT_FRAME_UNDEFINED && count == 0)
 			rule = signal_rule_before(unwinder, frame);
+		rule = rule_in_vdso(unwinder, frame, walk.is_exact, rule);
 		count++;
 		end = rule ? step(&walk, rule) : CRIT_UNWIND_CUT_NO_CFI;
 	}

@@ -3,8 +3,10 @@
  * Call paths from copies: of the registers and the user stack of a thread at one instant, and the
  * memory maps of its process at that time, to the functions that it was in.
  *
- * The CFI of the files says how to leave each frame.  Only rsp, rbp and rip are followed, which is
- * what it needs for all but some prologues of functions that align their stack.
+ * The CFI of the files says how to leave each frame.  Only rsp, rbp and rip are followed, on arm64
+ * sp, x29, x30 and pc, which is what it needs for all but some prologues of functions that align
+ * their stack.  On arm64 the handler of a signal is left by what the kernel saved, as the CFI there
+ * leads to the caller of what was interrupted; and signatures are taken off return addresses.
  */
 #ifndef CRIT_UNWIND_H
 #define CRIT_UNWIND_H
@@ -24,9 +26,10 @@ struct crit_unwinder;
 struct crit_unwind_copy {
 	uint64_t pc;
 	uint64_t sp;
-	uint64_t bp; /* rbp */
+	uint64_t bp; /* rbp, x29 */
 	const unsigned char *stack; /* from sp upward; borrowed */
 	size_t stack_bytes;
+	uint64_t lr; /* x30; of arm64 only */
 };
 
 enum crit_unwind_end {

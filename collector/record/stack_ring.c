@@ -145,6 +145,7 @@ void crit_stack_ring_put_copy(struct crit_stack_ring *ring, const struct crit_ke
 		.ip = stack->ip,
 		.sp = stack->sp,
 		.bp = stack->bp,
+		.lr = stack->lr,
 	};
 	const struct iovec parts[] = { { &head, sizeof(head) },
 				       { (void *)(stack + 1), stack->stack_bytes } };

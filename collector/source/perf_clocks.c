@@ -20,7 +20,8 @@
 #define REGISTERS (1u << PERF_REG_X86_BP | 1u << PERF_REG_X86_SP | 1u << PERF_REG_X86_IP)
 #elif defined(__aarch64__)
 #define REGISTERS                                                                                  \
-	(1ull << PERF_REG_ARM64_X29 | 1ull << PERF_REG_ARM64_SP | 1ull << PERF_REG_ARM64_PC)
+	(1ull << PERF_REG_ARM64_X29 | 1ull << PERF_REG_ARM64_LR | 1ull << PERF_REG_ARM64_SP |      \
+	 1ull << PERF_REG_ARM64_PC)
 #else
 #error "this architecture: which registers tell a thread's place and its stack?"
 #endif

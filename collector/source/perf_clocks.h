@@ -11,6 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * What a sample has of registers, in words: which ABI they are of, 0 for none, then those that were
+ * asked for, in the order of their numbers.
+ */
+enum crit_perf_word {
+	CRIT_PERF_ABI = 0,
+	CRIT_PERF_BP,
+#if defined(__aarch64__)
+	CRIT_PERF_LR,
+#endif
+	CRIT_PERF_SP,
+	CRIT_PERF_IP,
+	CRIT_PERF_WORD_COUNT
+};
+
 struct crit_perf_clocks;
 
 struct crit_perf_clock_options {

@@ -4,7 +4,7 @@
 //
 // A record of the ring is a head, a body, and what sample_type asks for: pid and tid, time.
 // All are words of 8 bytes, so a word never straddles the ring's end.  Of a sample these two come
-// first, then its registers, in the order of their numbers (bp, sp, ip), and its stack.
+// first, then its registers, and its stack.
 #include "collector/source/perf_feed.h"
 
 #include <linux/perf_event.h>
@@ -19,7 +19,7 @@
 #define TIME_AT 8u
 #define SAMPLE_TIME_AT 16u /* bytes behind its begin, and so on */
 #define REGISTERS_AT 24u
-#define STACK_AT 56u
+#define STACK_AT (REGISTERS_AT + CRIT_PERF_WORD_COUNT * WORD_BYTES)
 #define KEPT_ALL 8u /* threads that run: of more, as many samples are kept as of these */
 #define STATE_SLEEPS 1u
 #define STATE_DEAD 0x80u
@@ -210,6 +210,11 @@ static bool is_kept(struct crit_perf *perf, uint32_t keep)
 	return (perf->random_state & 65535) < keep;
 }
 
+static uint64_t register_at(const struct crit_perf_ring *ring, enum crit_perf_word word)
+{
+	return word_at(ring, ring->tail + REGISTERS_AT + word * WORD_BYTES);
+}
+
 /* Copies the stack of a sample, if it has one.  Returns its number, or 0. */
 static uint32_t put_stack(struct crit_perf *perf, const struct sink *sink,
 			  const struct crit_perf_ring *ring, struct perf_event_header head)
@@ -230,15 +235,16 @@ static uint32_t put_stack(struct crit_perf *perf, const struct sink *sink,
 		memcpy(perf->stack.bytes + at, &word, sizeof(word));
 	}
 	perf->stack_count += perf->stack_count != UINT32_MAX;
-	*stack = (struct crit_kernel_stack){
+	*stack = (struct crit_kernel_stack)
+	{
 		.head = begin(ring, CRIT_K_STACK, sizeof(*stack) + bytes),
-		.tid = pair_at(ring, ring->tail + WORD_BYTES).second,
-		.request = perf->stack_count,
-		.pid = pair_at(ring, ring->tail + WORD_BYTES).first,
-		.stack_bytes = (uint32_t)bytes,
-		.bp = word_at(ring, ring->tail + REGISTERS_AT + WORD_BYTES),
-		.sp = word_at(ring, ring->tail + REGISTERS_AT + 2 * WORD_BYTES),
-		.ip = word_at(ring, ring->tail + REGISTERS_AT + 3 * WORD_BYTES),
+		.tid = pair_at(ring, ring->tail + WORD_BYTES).second, .request = perf->stack_count,
+		.pid = pair_at(ring, ring->tail + WORD_BYTES).first, .stack_bytes = (uint32_t)bytes,
+		.bp = register_at(ring, CRIT_PERF_BP),
+#if defined(__aarch64__)
+		.lr = register_at(ring, CRIT_PERF_LR),
+#endif
+		.sp = register_at(ring, CRIT_PERF_SP), .ip = register_at(ring, CRIT_PERF_IP),
 	};
 	sink->put(sink->context, &stack->head);
 	return stack->request;
@@ -258,13 +264,12 @@ static void on_sample(struct crit_perf *perf, const struct sink *sink,
 		.keep = keep ? (uint16_t)keep : 1,
 	};
 
-	if (head.size < STACK_AT || word_at(ring, ring->tail + REGISTERS_AT) == 0 ||
-	    !is_kept(perf, kept))
+	if (head.size < STACK_AT || register_at(ring, CRIT_PERF_ABI) == 0 || !is_kept(perf, kept))
 		return;
 	record.period_ns = crit_perf_clocks_period_ns(perf->clocks, record.tid, cpu);
 	if (record.period_ns == 0) /* its thread has ended by now */
 		return;
-	record.ip = word_at(ring, ring->tail + REGISTERS_AT + 3 * WORD_BYTES);
+	record.ip = register_at(ring, CRIT_PERF_IP);
 	record.request = put_stack(perf, sink, ring, head);
 	sink->put(sink->context, &record.head);
 }

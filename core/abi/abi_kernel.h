@@ -210,9 +210,10 @@ struct crit_kernel_stack {
 	__u32 request; /* as in the SAMPLE */
 	__u32 pid;
 	__u32 stack_bytes;
-	__u64 ip; /* these three: of user mode */
+	__u64 ip; /* these four: of user mode */
 	__u64 sp;
 	__u64 bp;
+	__u64 lr; /* of arm64: x30, which has the return address of a function that calls none */
 };
 #define CRIT_KERNEL_RECORD_MAX 65528 /* bytes */
 
@@ -234,7 +235,7 @@ _Static_assert(sizeof(struct crit_kernel_exec) == 48, "exec");
 _Static_assert(sizeof(struct crit_kernel_exit) == 56, "exit");
 _Static_assert(sizeof(struct crit_kernel_enrol) == 48, "enrol");
 _Static_assert(sizeof(struct crit_kernel_sample) == 48, "sample");
-_Static_assert(sizeof(struct crit_kernel_stack) == 56, "stack");
+_Static_assert(sizeof(struct crit_kernel_stack) == 64, "stack");
 #endif
 
 #endif

@@ -16,7 +16,7 @@
 
 #include <linux/types.h>
 
-#define CRIT_STACKS_MAGIC 0x314b434154535243ull /* "CRSTACK1" */
+#define CRIT_STACKS_MAGIC 0x324b434154535243ull /* "CRSTACK2" */
 #define CRIT_STACKS_HEAD_BYTES 4096u
 #define CRIT_STACKS_RING_BYTES (16u << 20) /* of a second, at some hundred stacks of 31 KiB */
 
@@ -54,13 +54,14 @@ struct crit_stacks_copy {
 	__u32 tid;
 	__u32 stack_bytes; /* from sp upward */
 	__u64 time_ns;
-	__u64 ip; /* these three: of user mode */
+	__u64 ip; /* these four: of user mode */
 	__u64 sp;
 	__u64 bp;
+	__u64 lr; /* of arm64 */
 };
 
 _Static_assert(sizeof(struct crit_stacks_head) == 48 + 8 * CRIT_STACKS_MARKS, "head of stacks");
 _Static_assert(sizeof(struct crit_stacks_entry) == 8, "entry");
-_Static_assert(sizeof(struct crit_stacks_copy) == 56, "copy of a stack");
+_Static_assert(sizeof(struct crit_stacks_copy) == 64, "copy of a stack");
 
 #endif

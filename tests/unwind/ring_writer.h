@@ -38,8 +38,13 @@ __attribute__((always_inline)) static inline void ring_writer_put_own(struct rin
 	const uint64_t top = (uint64_t)getauxval(AT_RANDOM); /* above all frames */
 	struct crit_stacks_copy copy = { .request = request, .pid = 5, .time_ns = 1 };
 
+#if defined(__aarch64__)
+	__asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29\n\tmov %3, x30"
+			 : "=&r"(copy.ip), "=&r"(copy.sp), "=&r"(copy.bp), "=&r"(copy.lr));
+#else
 	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
 			 : "=&r"(copy.ip), "=&r"(copy.sp), "=&r"(copy.bp));
+#endif
 	copy.stack_bytes = (uint32_t)(top - copy.sp < 16384 ? top - copy.sp : 16384);
 	ring_writer_put_stack(writer, &copy);
 }

@@ -24,7 +24,11 @@
 #define RING_BYTES (256u << 10) /* what perf_event_mlock_kb leaves to users, by default */
 #define MAPS_BYTES (1u << 19)
 #define PROCESSES_MAX 256
+#if defined(__aarch64__)
+#define REGISTERS (1ull << 29 | 1ull << 30 | 1ull << 31 | 1ull << 32) /* x29, x30, sp, pc */
+#else
 #define REGISTERS (1u << 6 | 1u << 7 | 1u << 8) /* of x86: bp, sp, ip */
+#endif
 
 struct ring {
 	int fd;
@@ -152,6 +156,9 @@ struct taken { /* a record's body: what is asked for, in the order of the bits *
 	uint32_t tid;
 	uint64_t abi;
 	uint64_t bp;
+#if defined(__aarch64__)
+	uint64_t lr;
+#endif
 	uint64_t sp;
 	uint64_t pc;
 	uint64_t stack_bytes; /* then those, then how many of them were copied */
@@ -179,9 +186,16 @@ static void take_sample(struct sampling *sampling, const unsigned char *body, si
 		.pid = taken.pid,
 		.tid = taken.tid,
 		.is_marked = process->is_marked,
-		.copy = { taken.pc, taken.sp, taken.bp, body + sizeof(taken), copied },
+		.copy = { .pc = taken.pc,
+			  .sp = taken.sp,
+			  .bp = taken.bp,
+			  .stack = body + sizeof(taken),
+			  .stack_bytes = copied },
 		.maps = &process->maps,
 	};
+#if defined(__aarch64__)
+	sample.copy.lr = taken.lr;
+#endif
 	if (!sampling->told(&sample, sampling->user) && read_maps(sampling, process))
 		(void)sampling->told(&sample, sampling->user);
 }

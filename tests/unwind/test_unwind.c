@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -91,7 +92,9 @@ static enum crit_frame_fault evaluate(const struct crit_frame_op *ops, size_t co
 {
 	static const uint64_t words[] = { 11, 22, SP + 8 };
 	const struct crit_stack_copy stack = { (const unsigned char *)words, SP, sizeof(words) };
-	const struct crit_frame_registers registers = { 0x40100b, SP, SP + 16, is_bp_known };
+	const struct crit_frame_registers registers = {
+		.pc = 0x40100b, .sp = SP, .bp = SP + 16, .is_bp_known = is_bp_known
+	};
 
 	return crit_frame_evaluate(ops, count, &registers, 0xcfa, &stack, ret_value);
 }
@@ -112,22 +115,22 @@ static enum crit_frame_fault evaluate(const struct crit_frame_op *ops, size_t co
 	{                                                                                          \
 		.code = DW_OP_##name, .operand = (number)                                          \
 	}
-#define PC(number)                                                                                 \
+#define OF(name, number)                                                                           \
 	{                                                                                          \
-		.code = DW_OP_breg0 + 16, .operand = (number)                                      \
+		.code = DW_OP_breg0 + CRIT_FRAME_REGISTER_##name, .operand = (number)              \
 	}
 
 static void check_expressions(void)
 {
-	const struct crit_frame_op bp = WITH(breg6, 0);
+	const struct crit_frame_op bp = OF(BP, 0);
 	uint64_t value = 0;
 
 	/* of a PLT: 8 more in the second half of an entry */
-	CHECK_OPS(CRIT_FRAME_FINE, SP + 16, WITH(breg7, 8), PC(0), WITH(consts, 15), OP(and),
+	CHECK_OPS(CRIT_FRAME_FINE, SP + 16, OF(SP, 8), OF(PC, 0), WITH(consts, 15), OP(and),
 		  WITH(consts, 11), OP(ge), WITH(consts, 3), OP(shl), OP(plus));
 	/* of a frame that aligned its stack: what lies below rbp */
-	CHECK_OPS(CRIT_FRAME_FINE, 22, WITH(breg6, -8), OP(deref));
-	CHECK_OPS(CRIT_FRAME_FINE, 22, WITH(breg6, 0), OP(deref), OP(deref));
+	CHECK_OPS(CRIT_FRAME_FINE, 22, OF(BP, -8), OP(deref));
+	CHECK_OPS(CRIT_FRAME_FINE, 22, OF(BP, 0), OP(deref), OP(deref));
 	CHECK_OPS(CRIT_FRAME_FINE, 0xcfa - 2, OP(call_frame_cfa), WITH(plus_uconst, -2), OP(nop));
 	CHECK_OPS(CRIT_FRAME_FINE, 3, WITH(consts, 5), WITH(consts, 2), OP(minus));
 	CHECK_OPS(CRIT_FRAME_FINE, -1, WITH(consts, -5), WITH(consts, 1), OP(dup), OP(drop),
@@ -135,15 +138,15 @@ static void check_expressions(void)
 		  OP(plus), WITH(consts, 0), OP(or));
 	CHECK_OPS(CRIT_FRAME_FINE, 1, WITH(consts, -1), WITH(consts, 0), OP(lt));
 	CHECK_OPS(CRIT_FRAME_FINE, 0, WITH(consts, 1), WITH(consts, 64), OP(shl));
-	CHECK_OPS(CRIT_FRAME_NO_MEMORY, 0, WITH(breg7, 17), OP(deref));
-	CHECK_OPS(CRIT_FRAME_NO_MEMORY, 0, WITH(breg7, -1), OP(deref));
+	CHECK_OPS(CRIT_FRAME_NO_MEMORY, 0, OF(SP, 17), OP(deref));
+	CHECK_OPS(CRIT_FRAME_NO_MEMORY, 0, OF(SP, -1), OP(deref));
 	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, OP(deref));
 	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, WITH(consts, 1), OP(plus));
 	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, WITH(consts, 1), OP(drop));
 	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, WITH(consts, 1), WITH(consts, 1), OP(div));
-	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, WITH(breg7, 0), OP(dup), OP(dup), OP(dup), OP(dup),
+	CHECK_OPS(CRIT_FRAME_NO_SENSE, 0, OF(SP, 0), OP(dup), OP(dup), OP(dup), OP(dup), OP(dup),
 		  OP(dup), OP(dup), OP(dup), OP(dup), OP(dup), OP(dup), OP(dup), OP(dup), OP(dup),
-		  OP(dup), OP(dup), OP(dup));
+		  OP(dup), OP(dup));
 	CHECK_UINT_EQ(evaluate(&bp, 1, false, &value), CRIT_FRAME_NO_MEMORY);
 	CHECK_UINT_EQ(evaluate(NULL, 0, true, &value), CRIT_FRAME_NO_SENSE);
 }
@@ -161,11 +164,20 @@ static size_t read_own_maps(char *text, size_t bytes)
 	return used;
 }
 
+#if defined(__aarch64__)
+#define TAKE_REGISTERS(copy)                                                                       \
+	__asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29\n\tmov %3, x30"                   \
+			 : "=&r"((copy).pc), "=&r"((copy).sp), "=&r"((copy).bp), "=&r"((copy).lr))
+#else
+#define TAKE_REGISTERS(copy)                                                                       \
+	__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"                      \
+			 : "=&r"((copy).pc), "=&r"((copy).sp), "=&r"((copy).bp))
+#endif
+
 /* Registers and stack of the function this is inlined into. */
 #define TAKE_COPY(copy)                                                                            \
 	do {                                                                                       \
-		__asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"              \
-				 : "=&r"((copy).pc), "=&r"((copy).sp), "=&r"((copy).bp));          \
+		TAKE_REGISTERS(copy);                                                              \
 		(copy).stack = (const unsigned char *)(copy).sp;                                   \
 	} while (0)
 
@@ -270,7 +282,69 @@ __attribute__((noinline)) static void check_unknown_files(void)
 	end_own();
 }
 
-/* The vDSO's functions have frames of nothing but their return address, at their first byte. */
+#if defined(__aarch64__)
+#define SIGNATURE (0x5aull << 48)
+
+/* As where its callers had signed their return addresses. */
+__attribute__((noinline)) static void check_signed(void)
+{
+	static uint64_t words[CRIT_UNWIND_STACK_BYTES_MAX / 8];
+	static struct crit_unwind_chain unsigned_chain;
+	struct crit_unwind_copy copy;
+
+	TAKE_COPY(copy);
+	copy.stack_bytes = stack_bytes(copy.sp) & -8ull;
+	begin_own(true);
+	crit_unwind(own.unwinder, &own.maps, &copy, &unsigned_chain);
+	memcpy(words, copy.stack, copy.stack_bytes);
+	for (size_t i = 0; i < copy.stack_bytes / 8; i++)
+		if (crit_unwind_maps_find(&own.maps, words[i]))
+			words[i] |= SIGNATURE;
+	copy.stack = (const unsigned char *)words;
+	copy.lr |= SIGNATURE;
+	crit_unwind(own.unwinder, &own.maps, &copy, &chain);
+	CHECK_UINT_EQ(chain.end, CRIT_UNWIND_COMPLETE);
+	CHECK_UINT_EQ(chain.frame_count, unsigned_chain.frame_count);
+	end_own();
+}
+#endif
+
+static struct crit_unwind_copy in_handler;
+static struct crit_unwind_chain interrupted_chain;
+
+__attribute__((noinline)) static void handle(int number)
+{
+	(void)number;
+	TAKE_COPY(in_handler);
+	in_handler.stack_bytes = stack_bytes(in_handler.sp);
+	crit_unwind(own.unwinder, &own.maps, &in_handler, &interrupted_chain);
+}
+
+/* From a handler to what was interrupted, and on. */
+__attribute__((noinline)) static void check_handler(void)
+{
+	struct crit_unwind_copy copy;
+
+	begin_own(true);
+	(void)signal(SIGUSR1, handle);
+	TAKE_COPY(copy);
+	copy.stack_bytes = stack_bytes(copy.sp);
+	crit_unwind(own.unwinder, &own.maps, &copy, &chain);
+	CHECK_INT_EQ(raise(SIGUSR1), 0);
+	CHECK_UINT_EQ(interrupted_chain.end, CRIT_UNWIND_COMPLETE);
+	/* the handler, what returns from it, and libc's raise() */
+	CHECK_INT_GE(interrupted_chain.frame_count, chain.frame_count + 3);
+	for (uint32_t i = 1; i < chain.frame_count && i < interrupted_chain.frame_count; i++)
+		CHECK_UINT_EQ(interrupted_chain.frames[interrupted_chain.frame_count - i].offset,
+			      chain.frames[chain.frame_count - i].offset);
+	(void)signal(SIGUSR1, SIG_DFL);
+	end_own();
+}
+
+/*
+ * The vDSO's functions have frames of nothing but their return address, at their first byte.  On
+ * arm64 it has no CFI, and check_handler() returns to it.
+ */
 static void check_vdso(void)
 {
 	const uint64_t begin = getauxval(AT_SYSINFO_EHDR);
@@ -293,7 +367,7 @@ static void check_vdso(void)
 		if (crit_elf_reader_frame_row(own.reader, &wanted, at, &row) == CRIT_ELF_OPEN &&
 		    row->rule.cfa.kind == CRIT_FRAME_SP && row->rule.cfa.offset == 8)
 			with_rule++;
-	CHECK_UINT_EQ(with_rule, 10);
+	CHECK_UINT_EQ(with_rule, CRIT_FRAME_IS_LINKED ? 0 : 10);
 	end_own();
 }
 
@@ -312,6 +386,7 @@ static void check_entry(void)
 		memcpy(&header, (const void *)begin, sizeof(header));
 		for (uint64_t at = 0; at < 8; at += 4) {
 			copy.pc = begin + header.e_entry + at;
+			copy.lr = 0;
 			crit_unwind(own.unwinder, &own.maps, &copy, &chain);
 			CHECK_UINT_EQ(chain.end, CRIT_UNWIND_COMPLETE);
 			CHECK_UINT_EQ(chain.frame_count, 1);
@@ -366,6 +441,10 @@ int main(void)
 	check_expressions();
 	check_chain_ends();
 	check_unknown_files();
+	check_handler();
+#if defined(__aarch64__)
+	check_signed();
+#endif
 	check_vdso();
 	return check_done();
 }

@@ -59,7 +59,9 @@ static void unwind(struct crit_unwinder *unwinder, const struct crit_unwind_maps
 static void evaluate(const uint8_t *data, size_t size, const struct layout_tail *tail)
 {
 	const struct crit_stack_copy stack = { tail->stack, tail->sp, sizeof(tail->stack) };
-	const struct crit_frame_registers registers = { tail->pc, tail->sp, tail->bp, true };
+	const struct crit_frame_registers registers = {
+		.pc = tail->pc, .sp = tail->sp, .bp = tail->bp, .is_bp_known = true
+	};
 	struct crit_frame_op ops[CRIT_FRAME_OPS_MAX] = { 0 };
 	uint64_t value;
 
@@ -72,8 +74,11 @@ static void evaluate(const uint8_t *data, size_t size, const struct layout_tail 
 static void unwind_everywhere(struct crit_unwinder *unwinder, const struct crit_unwind_maps *maps,
 			      const struct layout_tail *tail)
 {
-	struct crit_unwind_copy copy = { tail->pc, tail->sp, tail->bp, tail->stack,
-					 sizeof(tail->stack) };
+	struct crit_unwind_copy copy = { .pc = tail->pc,
+					 .sp = tail->sp,
+					 .bp = tail->bp,
+					 .stack = tail->stack,
+					 .stack_bytes = sizeof(tail->stack) };
 
 	unwind(unwinder, maps, &copy);
 	for (uint32_t i = 0; i < LAYOUT_SPAN_BYTES / STEP_BYTES; i++) {

@@ -129,7 +129,7 @@ static void try_wrap(void)
 static void check_marks(const struct crit_stacks_head *head)
 {
 	const __u64 part_bytes = RING_BYTES / CRIT_STACKS_MARKS;
-	const __u64 bytes = sizeof(struct crit_stacks_copy) + 200;
+	const __u64 bytes = sizeof(struct crit_stacks_copy) + 192;
 	unsigned int whole = 0;
 
 	for (__u64 i = 0; i < CRIT_STACKS_MARKS; i++) {
@@ -146,7 +146,7 @@ static void check_marks(const struct crit_stacks_head *head)
 /* Who comes too late is told so, at the first entry that is not there as a whole any more. */
 static void try_overrun(void)
 {
-	const __u32 bytes = sizeof(struct crit_stacks_copy) + 200;
+	const __u32 bytes = sizeof(struct crit_stacks_copy) + 192;
 	const struct crit_stacks_head *head;
 	struct crit_stack_ring *ring = NULL;
 	union any_entry entry;
@@ -155,14 +155,14 @@ static void try_overrun(void)
 		return;
 	head = map(ring);
 	for (__u32 i = 0; i < 100; i++)
-		put(ring, i, 200);
+		put(ring, i, 192);
 	for (__u32 i = 0; i < 100; i++) {
 		CHECK_CASE("copy %u", i);
 		if (!CHECK_INT_EQ(read_entry(head, i * bytes, &entry),
 				  (100 - i) * bytes <= RING_BYTES))
 			break;
 		if ((100 - i) * bytes <= RING_BYTES)
-			check_copy(&entry, i, 200);
+			check_copy(&entry, i, 192);
 	}
 	check_marks(head);
 	unmap(head);
