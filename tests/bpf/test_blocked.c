@@ -86,6 +86,7 @@ static void fault_late(void)
 	close(fd);
 }
 
+#if defined(__x86_64__)
 static sigjmp_buf without_entry;
 
 static void leave_entry(int number)
@@ -97,7 +98,6 @@ static void leave_entry(int number)
 /* By the entry of 32-bit programs, which the kernel may be without: it answers, or faults. */
 static void sleep_compat(void)
 {
-#if defined(__x86_64__)
 	struct {
 		__s32 seconds, nanoseconds;
 	} *pause_32 = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
@@ -116,8 +116,12 @@ static void sleep_compat(void)
 			 : "0"(NANOSLEEP_32), "b"(pause_32), "c"(0)
 			 : "memory", "r8", "r9", "r10", "r11");
 	told->has_compat = rc == 0;
-#endif
 }
+#else
+static void sleep_compat(void)
+{
+}
+#endif
 
 /* The member: runs in a child, so that the test itself stays outside. */
 static void member_main(const struct crit_harness *harness)
