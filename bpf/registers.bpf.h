@@ -10,6 +10,7 @@
 
 #include "bpf/decide/sched.bpf.h"
 #include "core/abi/abi_blocked.h"
+#include "core/abi/abi_kernel.h"
 
 /* Words of the registers as ptrace(2) has them, with which the kernel's own begin. */
 #if defined(__TARGET_ARCH_arm64)
@@ -127,40 +128,15 @@ static __always_inline bool read_registers(const __u64 *interrupted,
 	return true;
 }
 
-#if defined(__TARGET_ARCH_arm64)
-#define IN_INTERRUPT 0xff0100u /* in preempt_count: NMIs, interrupts, and a softirq that runs */
-
-/*
- * Is the current task only what an interrupt found?  Softirqs run on its stack before 6.1, so its
- * count of what interrupts it says that.  context: the program's.
- */
-static __always_inline bool is_interrupt(const __u64 *context, struct task_struct *current)
+static __always_inline void tell_registers(const struct user_registers *user,
+					   struct crit_kernel_stack *ret_stack)
 {
-	(void)context;
-	return (__u32)current->thread_info.preempt_count & IN_INTERRUPT;
-}
-#else
-static __always_inline bool is_system_call(struct task_struct *current)
-{
-	return (long)((struct pt_regs *)bpf_task_pt_regs(current))->orig_ax >= 0;
-}
-
-/*
- * Is the current task only what an interrupt found?  Then the hook's arguments lie on a stack that
- * is not the task's; or it was interrupted in user mode, where x86 stays on the task's stack and a
- * page fault looks the same.  context: the program's, which points to the arguments.
- */
-static __always_inline bool is_interrupt(const __u64 *context, struct task_struct *current)
-{
-	__u64 at = (__u64)context - (__u64)current;
-
-	/* the difference of two pointers is a number to the verifier, a pointer is none */
-	asm volatile("" : "+r"(at));
-	at += bpf_get_current_task();
-	if (at - (__u64)current->stack >= KERNEL_STACK_BYTES)
-		return true;
-	return !(current->flags & CRIT_PF_KTHREAD) && !is_system_call(current);
-}
+	ret_stack->ip = user->ip;
+	ret_stack->sp = user->sp;
+	ret_stack->bp = user->bp;
+#if defined(WORD_LR)
+	ret_stack->lr = user->lr;
 #endif
+}
 
 #endif

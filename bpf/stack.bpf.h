@@ -132,12 +132,7 @@ static __always_inline __u32 take_stack(__u32 run_number, struct mm_struct *mm,
 	    (!is_block || crit_stack_take_block(&slot->credit, slot->stack.head.time_ns))) {
 		slot->stack.tid = (__u32)pid_tid;
 		slot->stack.pid = (__u32)(pid_tid >> 32);
-		slot->stack.ip = user->ip;
-		slot->stack.sp = user->sp;
-		slot->stack.bp = user->bp;
-#if defined(WORD_LR)
-		slot->stack.lr = user->lr;
-#endif
+		tell_registers(user, &slot->stack);
 		slot->stack.stack_bytes =
 			(__u32)copy_stack(slot, user->sp, wanted_bytes(mm, user->sp));
 		request = put_stack(slot, cpu);

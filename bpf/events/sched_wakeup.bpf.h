@@ -13,7 +13,7 @@
 
 #include "bpf/admit.bpf.h"
 #include "bpf/cpu_ring.bpf.h"
-#include "bpf/registers.bpf.h"
+#include "bpf/interrupt.bpf.h"
 #include "bpf/watch.bpf.h"
 #include "core/abi/abi_wake.h"
 

@@ -17,8 +17,8 @@
 #define STORES_NS 1000u /* after which others have seen what a CPU wrote */
 #define WAIT_NS 1000000u
 /*
- * x86 shows a CPU's stores to others in their order.  Elsewhere BPF can see to that since Linux 5.18
- * alone: what was stored before a value that is read may be seen later, as long as above.
+ * x86 shows a CPU's stores to others in their order.  Elsewhere BPF cannot see to that before Linux
+ * 5.18: what was stored before a value that is read may be seen later, as long as above.
  */
 #if defined(__x86_64__)
 #define HAS_WEAK_ORDER false
