@@ -88,8 +88,8 @@ make_root
 for image in "${images[@]}"; do
 	name=${image##*/vmlinuz-}
 	boot "$image" "$name"
-	said=$(ask '[(x["kernel_half"], x["cpus"]) for x in r["nodes"]], len(r["ranks"]), lacks(), lost(),
-		checks() < 1e-9')
+	said=$(ask '([(x["kernel_half"], x["cpus"]) for x in r["nodes"]], len(r["ranks"]), lacks(), lost(),
+		checks() < 1e-9)')
 	[ "$said" = "([('bpf', 3)], 2, [], 0, True)" ]
 	point "$name: a whole report" $? \
 		"$said $(grep -a "^\(DOCTOR [^on]\|SAID\)" "$trial/$name.console" | tr -d '\r' | head -n 3)"
