@@ -176,9 +176,6 @@ static int open_recording(const char *directory, const char *host, int *ret_fd)
 	char path[CRIT_PATH_BYTES + CRIT_WORLD_BYTES + 8];
 	int fd;
 
-	(void)snprintf(path, sizeof(path), "%s/report.json", directory);
-	if (access(path, F_OK) == 0) /* of a run that has ended, perhaps on other nodes */
-		return -EEXIST;
 	(void)snprintf(path, sizeof(path), "%s/%s.crit", directory, host);
 	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)
@@ -188,8 +185,8 @@ static int open_recording(const char *directory, const char *host, int *ret_fd)
 }
 
 /*
- * A directory that already holds a recording of this node, or a report, belongs to an older run:
- * take the next name.
+ * A directory that already holds a recording of this node belongs to an older run: take the
+ * next name.  A report may be of an earlier launch of this run, on other nodes.
  */
 int crit_client_make_output(const struct crit_client_output *output,
 			    char ret_directory[CRIT_PATH_BYTES], int *ret_fd, struct crit_err *err)

@@ -43,10 +43,6 @@ CRIT_DIR=$trial/quiet CRIT_QUIET=1 "$crit" run -- true 2>"$trial/run.err"
 is "run: nonsense and CRIT_QUIET" "$? $(wc -c <"$trial/run.err")" "0 0"
 "$crit" report "$trial/nonsense" 2>"$trial/report.err" >"$trial/report.out"
 is "report: nonsense is said" "$? $(cat "$trial/report.err")" "0 crit report: $nonsense"
-rm "$trial/nonsense"/*.crit
-CRIT_DIR=$trial/nonsense CRIT_QUIET=1 "$crit" run -- true
-is "run: a directory with a report of other nodes is left alone" \
-	"$? $(cd "$trial" && echo nonsense*/*.crit)" "0 $(cd "$trial" && echo nonsense-2/*.crit)"
 CRIT_RING_BYTES=2x "$(dirname "$crit")/critd" --socket-path=/proc/nowhere/s 2>"$trial/critd.err"
 is "critd: nonsense is said" "$? $(head -n 1 "$trial/critd.err")" \
 	"1 critd: CRIT_RING_BYTES=2x is ignored, as it is no number from 0 to 1073741824; the default 0 holds"
