@@ -292,7 +292,10 @@ static void *const nets[CRIT_PMPI_CALLS] = {
 	[CRIT_MPI_Finalize] = (void *)net_Finalize,
 };
 
-#if MPI_VERSION >= 4
+#ifdef MPI_SESSION_NULL
+typedef int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
+typedef int session_finalize(MPI_Session *session);
+
 /* A session has no world; rank and size are what the launcher said. */
 static void open_session(void)
 {
@@ -316,9 +319,7 @@ static void open_session(void)
 int crit_backend_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
 	const bool is_outer = enter(CRIT_SHIM_WHAT(CRIT_MPI_Session_init, CRIT_CLASS_MPI), FRAME);
-	const int result = NEXT(CRIT_MPI_Session_init,
-				int (*)(MPI_Info info, MPI_Errhandler handler,
-					MPI_Session * session))(info, errhandler, session);
+	const int result = NEXT(CRIT_MPI_Session_init, session_init *)(info, errhandler, session);
 
 	if (is_outer)
 		crit_shim_leave();
@@ -332,7 +333,7 @@ int crit_backend_Session_finalize(MPI_Session *session)
 	const bool is_last = close_one(false);
 	const bool is_outer =
 		enter(CRIT_SHIM_WHAT(CRIT_MPI_Session_finalize, CRIT_CLASS_MPI_WAIT), FRAME);
-	const int result = NEXT(CRIT_MPI_Session_finalize, int (*)(MPI_Session * session))(session);
+	const int result = NEXT(CRIT_MPI_Session_finalize, session_finalize *)(session);
 
 	if (is_outer)
 		crit_shim_leave();
