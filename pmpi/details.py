@@ -330,7 +330,7 @@ def find(name, kind, parameters, names):
         detail.before.append("const MPI_Request freed = request ? *request : MPI_REQUEST_NULL;")
         detail.after.append("crit_request_freed(freed);")
         return detail
-    if name == "Grequest_start":
+    if name == "Grequest_start" or "iflush" in name:
         detail.role = "CRIT_SHIM_TRACE"
         detail.after.append(MOVES_NOTHING)
         return detail

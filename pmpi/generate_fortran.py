@@ -7,8 +7,9 @@ usage: generate_fortran.py stubs CALLS OUTPUT | calls CALLS OUTPUT
 
 A name is the C name in lower case with a suffix: four manglings of the classic interface (mpif.h
 and the module mpi), and those of mpi_f08, where f08ts takes buffers as descriptors (MPICH) and
-large stands for the _c function of C.  check lists the symbols of Fortran libraries that are
-neither calls of the table nor left alone on purpose, and fails when there are any.
+large stands for the _c function of C, which later MPICH spells _c.  check lists the
+symbols of Fortran libraries that are neither calls of the table nor left alone on purpose, and
+fails when there are any.
 """
 import re
 import subprocess
@@ -17,8 +18,9 @@ import sys
 CLASSIC = ["_", "", "__", None]  # None: upper case
 FORMS = CLASSIC + ["_f08_", "_f08ts_", "_f08_large_", "_f08ts_large_"]  # as pmpi/fortran.c has them
 HAS_C_POINTER = {"Alloc_mem", "Win_allocate", "Win_allocate_shared", "Win_shared_query"}
-# Where among the arguments a LOGICAL flag lies, or the count of Testsome.
-FLAGS = {"Improbe": 3, "Iprobe": 3, "Parrived": 2, "Request_get_status": 1, "Test": 1, "Testall": 2,
+# Where among the arguments a LOGICAL flag lies, or the count of those that tell of some.
+FLAGS = {"Improbe": 3, "Iprobe": 3, "Parrived": 2, "Request_get_status": 1, "Request_get_status_all": 2,
+         "Request_get_status_any": 3, "Request_get_status_some": 2, "Test": 1, "Testall": 2,
          "Testany": 3, "Testsome": 2, "Win_test": 1}
 BUFFER_GROUPS = {"COLLECTIVE", "IO", "POINT_TO_POINT", "RMA"}
 BUFFER_CALLS = {"Get_address", "Pack", "Pack_external", "Reduce_local", "Unpack", "Unpack_external"}
@@ -30,6 +32,7 @@ LEFT_ALONE = re.compile(r"mpix_.*|mpi_(wtime|wtick|pcontrol|aint_add|aint_diff|f
                         r"mpi_(wtime|wtick|pcontrol|aint_add|aint_diff|f_sync_reg)_f\w*|"
                         r"mpi_sizeof_.*|mpi_(\w+_)?(null_copy|null_delete|dup)_fn_*|"
                         r"mpi_conversion_fn_null\w*|mpi_(fortran|f)_\w+|"
+                        r"mpi_status_(f082f|f2f08)(_f08)?_*|"
                         r"mpi_delete_error_(class|code|string)_f08_")
 BEHIND = re.compile(r"MPIX?_[A-Z][a-z]\w*_f(08)?")
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
@@ -49,7 +52,7 @@ def forms_of(name, group):
     base = re.sub(r"_c$", "", name)
     has_buffer = group in BUFFER_GROUPS or base in BUFFER_CALLS
     if name != base:
-        forms = ["_f08_large_"] + ["_f08ts_large_"] * has_buffer
+        forms = ["_f08_large_", "_f08_"] + ["_f08ts_large_", "_f08ts_"] * has_buffer
     else:
         forms = CLASSIC + ["_f08_"] + ["_f08ts_"] * has_buffer
     pointers = CLASSIC if name in HAS_C_POINTER else []

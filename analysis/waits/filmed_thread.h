@@ -48,7 +48,9 @@ static inline bool crit_filmed_is_region(const struct crit_trace_span *span)
 static inline bool crit_filmed_is_test(uint16_t call)
 {
 	return call == CRIT_MPI_Test || call == CRIT_MPI_Testall || call == CRIT_MPI_Testany ||
-	       call == CRIT_MPI_Testsome || call == CRIT_MPI_Request_get_status;
+	       call == CRIT_MPI_Testsome || call == CRIT_MPI_Request_get_status ||
+	       call == CRIT_MPI_Request_get_status_all || call == CRIT_MPI_Request_get_status_any ||
+	       call == CRIT_MPI_Request_get_status_some;
 }
 
 struct crit_open_span {
