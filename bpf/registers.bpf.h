@@ -19,7 +19,7 @@
 #define WORD_SP 31
 #define WORD_IP 32
 #define WORD_MODE 33 /* pstate */
-#define IS_USER_MODE(word) (((word)&0xf) == 0)
+#define IS_USER_MODE(word) ((0xf & (word)) == 0)
 #define WORD_ARGUMENT 34 /* orig_x0 */
 #define WORD_ARGUMENT_2 1
 #define WORD_CALL 35 /* in its lower half */
@@ -29,7 +29,7 @@
 #define WORD_IP 16
 #define WORD_MODE 17 /* cs */
 #define WORD_SP 19
-#define IS_USER_MODE(word) (((word)&3) != 0)
+#define IS_USER_MODE(word) ((3 & (word)) != 0)
 #define WORD_ARGUMENT 14 /* di */
 #define WORD_ARGUMENT_2 13
 #define WORD_CALL 15 /* orig_ax: -1 where it was no system call that entered the kernel */

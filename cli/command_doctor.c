@@ -86,7 +86,7 @@ static void check_libraries(struct visit *visit)
 /* Runs critd --version: 0, or -errno of what keeps it from being executed. */
 static int try_critd(const char *path)
 {
-	char *arguments[] = { (char *)(uintptr_t)path, (char *)(uintptr_t) "--version", NULL };
+	char *arguments[] = { (char *)(uintptr_t)path, (char *)(uintptr_t)("--version"), NULL };
 	posix_spawn_file_actions_t actions;
 	int wait_status = 0;
 	pid_t pid;
@@ -277,8 +277,8 @@ static void show_log(const char *directory, const char *name)
 	in = fopen(path, "re");
 	if (!in)
 		return;
-	if (fseek(in, -(long)sizeof(text) + 1, SEEK_END))
-		rewind(in);
+	if (fseek(in, -(long)sizeof(text) + 1, SEEK_END)) /* a short one is shown from its begin */
+		(void)fseek(in, 0, SEEK_SET);
 	length = fread(text, 1, sizeof(text) - 1, in);
 	while (length && text[length - 1] == '\n')
 		text[--length] = '\0';

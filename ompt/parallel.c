@@ -72,10 +72,10 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
 }
 
 static const struct crit_ompt_row rows[] = {
-	CRIT_OMPT_ROW(thread_begin),
-	CRIT_OMPT_ROW(parallel_begin),
-	CRIT_OMPT_ROW(parallel_end),
-	CRIT_OMPT_ROW(implicit_task),
+	{ CRIT_OMPT_ROW(thread_begin) },
+	{ CRIT_OMPT_ROW(parallel_begin) },
+	{ CRIT_OMPT_ROW(parallel_end) },
+	{ CRIT_OMPT_ROW(implicit_task) },
 };
 
-const struct crit_ompt_group crit_ompt_parallel = CRIT_OMPT_GROUP(rows);
+const struct crit_ompt_group crit_ompt_parallel = { CRIT_OMPT_GROUP(rows) };

@@ -17,14 +17,9 @@ struct crit_ompt_group {
 	size_t count;
 };
 
-#define CRIT_OMPT_ROW(name)                                                                        \
-	{                                                                                          \
-		ompt_callback_##name, (ompt_callback_t)(void (*)(void))on_##name                   \
-	}
-#define CRIT_OMPT_GROUP(rows)                                                                      \
-	{                                                                                          \
-		rows, sizeof(rows) / sizeof((rows)[0])                                             \
-	}
+/* What is in the braces of a row, and of a group. */
+#define CRIT_OMPT_ROW(name) ompt_callback_##name, (ompt_callback_t)(void (*)(void))on_##name
+#define CRIT_OMPT_GROUP(rows) rows, sizeof(rows) / sizeof((rows)[0])
 
 extern const struct crit_ompt_group crit_ompt_parallel; /* threads, parallel regions, their teams */
 extern const struct crit_ompt_group crit_ompt_barriers; /* and taskwait, taskgroup, reduction */

@@ -157,13 +157,13 @@ static void on_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t lock, co
 		crit_shim_construct_end(CRIT_CONSTRUCT_NEST_LOCK_WAIT);
 }
 
-static const struct crit_ompt_row barrier_rows[] = { CRIT_OMPT_ROW(sync_region_wait) };
+static const struct crit_ompt_row barrier_rows[] = { { CRIT_OMPT_ROW(sync_region_wait) } };
 static const struct crit_ompt_row mutex_rows[] = {
-	CRIT_OMPT_ROW(mutex_acquire),
-	CRIT_OMPT_ROW(mutex_acquired),
-	CRIT_OMPT_ROW(mutex_released),
-	CRIT_OMPT_ROW(nest_lock),
+	{ CRIT_OMPT_ROW(mutex_acquire) },
+	{ CRIT_OMPT_ROW(mutex_acquired) },
+	{ CRIT_OMPT_ROW(mutex_released) },
+	{ CRIT_OMPT_ROW(nest_lock) },
 };
 
-const struct crit_ompt_group crit_ompt_barriers = CRIT_OMPT_GROUP(barrier_rows);
-const struct crit_ompt_group crit_ompt_mutexes = CRIT_OMPT_GROUP(mutex_rows);
+const struct crit_ompt_group crit_ompt_barriers = { CRIT_OMPT_GROUP(barrier_rows) };
+const struct crit_ompt_group crit_ompt_mutexes = { CRIT_OMPT_GROUP(mutex_rows) };

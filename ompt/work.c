@@ -109,13 +109,13 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
 				  NULL, next->value >> NUMBER_SHIFT);
 }
 
-static const struct crit_ompt_row share_rows[] = { CRIT_OMPT_ROW(work) };
-static const struct crit_ompt_row masked_rows[] = { CRIT_OMPT_ROW(masked) };
+static const struct crit_ompt_row share_rows[] = { { CRIT_OMPT_ROW(work) } };
+static const struct crit_ompt_row masked_rows[] = { { CRIT_OMPT_ROW(masked) } };
 static const struct crit_ompt_row task_rows[] = {
-	CRIT_OMPT_ROW(task_create),
-	CRIT_OMPT_ROW(task_schedule),
+	{ CRIT_OMPT_ROW(task_create) },
+	{ CRIT_OMPT_ROW(task_schedule) },
 };
 
-const struct crit_ompt_group crit_ompt_shares = CRIT_OMPT_GROUP(share_rows);
-const struct crit_ompt_group crit_ompt_masked = CRIT_OMPT_GROUP(masked_rows);
-const struct crit_ompt_group crit_ompt_tasks = CRIT_OMPT_GROUP(task_rows);
+const struct crit_ompt_group crit_ompt_shares = { CRIT_OMPT_GROUP(share_rows) };
+const struct crit_ompt_group crit_ompt_masked = { CRIT_OMPT_GROUP(masked_rows) };
+const struct crit_ompt_group crit_ompt_tasks = { CRIT_OMPT_GROUP(task_rows) };

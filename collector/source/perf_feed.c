@@ -235,17 +235,19 @@ static uint32_t put_stack(struct crit_perf *perf, const struct sink *sink,
 		memcpy(perf->stack.bytes + at, &word, sizeof(word));
 	}
 	perf->stack_count += perf->stack_count != UINT32_MAX;
-	*stack = (struct crit_kernel_stack)
-	{
+	*stack = (struct crit_kernel_stack){
 		.head = begin(ring, CRIT_K_STACK, sizeof(*stack) + bytes),
-		.tid = pair_at(ring, ring->tail + WORD_BYTES).second, .request = perf->stack_count,
-		.pid = pair_at(ring, ring->tail + WORD_BYTES).first, .stack_bytes = (uint32_t)bytes,
+		.tid = pair_at(ring, ring->tail + WORD_BYTES).second,
+		.request = perf->stack_count,
+		.pid = pair_at(ring, ring->tail + WORD_BYTES).first,
+		.stack_bytes = (uint32_t)bytes,
 		.bp = register_at(ring, CRIT_PERF_BP),
-#if defined(__aarch64__)
-		.lr = register_at(ring, CRIT_PERF_LR),
-#endif
-		.sp = register_at(ring, CRIT_PERF_SP), .ip = register_at(ring, CRIT_PERF_IP),
+		.sp = register_at(ring, CRIT_PERF_SP),
+		.ip = register_at(ring, CRIT_PERF_IP),
 	};
+#if defined(__aarch64__)
+	stack->lr = register_at(ring, CRIT_PERF_LR);
+#endif
 	sink->put(sink->context, &stack->head);
 	return stack->request;
 }

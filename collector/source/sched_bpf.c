@@ -162,16 +162,17 @@ static uint32_t *find_tid(const struct outside *outside, uint32_t tid)
 static void add_tid(struct outside *outside, uint32_t tid)
 {
 	const uint32_t count = outside->count;
-	uint32_t *tids = outside->tids;
+	uint32_t *tids;
 
 	if (count >= OUTSIDE_MAX || (count > 0 && find_tid(outside, tid)))
 		return;
 	if ((count & (count - 1)) == 0) { /* full: it has room for powers of two */
-		tids = realloc(tids, (count ? 2 * (size_t)count : 1) * sizeof(*tids));
+		tids = realloc(outside->tids, (count ? 2 * (size_t)count : 1) * sizeof(*tids));
 		if (!tids)
 			return;
 		outside->tids = tids;
 	}
+	tids = outside->tids;
 	tids[outside->count++] = tid;
 	if (count > 0 && tids[count - 1] > tid) /* rare: /proc lists them in order */
 		qsort(tids, outside->count, sizeof(*tids), compare_tids);

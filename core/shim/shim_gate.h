@@ -14,8 +14,8 @@ CRIT_HIDDEN void crit_gate_follow(struct crit_shim_thread *thread);
 static inline bool crit_gate_is_moved(const struct crit_shim_thread *thread)
 {
 	const struct crit_shm_head *head = crit_process.head;
-	const uint64_t gate = (uint64_t) * (const volatile uint32_t *)&head->tau_ns << 32 |
-			      *(const volatile uint32_t *)&head->level;
+	const uint32_t tau_ns = *(const volatile uint32_t *)&head->tau_ns;
+	const uint64_t gate = (uint64_t)tau_ns << 32 | *(const volatile uint32_t *)&head->level;
 
 	return gate != thread->gate || *(const volatile uint32_t *)&head->is_stopped;
 }

@@ -11,7 +11,7 @@
 #include "core/abi/abi_tag.h"
 #include "core/shim/shim_state.h"
 
-#define CRIT_CALL_OF(what) ((what)&0xffffu)
+#define CRIT_CALL_OF(what) (0xffffu & (what))
 #define CRIT_CLASS_OF(what) ((what) >> 16 & 0xffu)
 #define CRIT_TAG_OF_SPAN crit_tag_pack(0, 0, ~0u, ~0u, 0)
 #define CRIT_OPEN_RECORDED (1u << 31) /* of a word of the stack: its ENTER is in the ring */

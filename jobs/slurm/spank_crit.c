@@ -49,10 +49,10 @@ static int on_option(int value, const char *text, int is_remote)
 }
 
 static struct spank_option option = {
-	.name = (char *)(uintptr_t) "crit",
-	.arginfo = (char *)(uintptr_t) "directory",
-	.usage = (char *)(uintptr_t) "record what holds up this MPI or OpenMP program; see "
-				     "crit-slurm(7)",
+	.name = (char *)(uintptr_t)("crit"),
+	.arginfo = (char *)(uintptr_t)("directory"),
+	.usage = (char *)(uintptr_t)("record what holds up this MPI or OpenMP program; see "
+				     "crit-slurm(7)"),
 	.has_arg = 2, /* may have one */
 	.cb = on_option,
 };

@@ -361,14 +361,8 @@ static const char *wait_of(const struct crit_wait_row *row, char *text, size_t t
 	}
 #include "report/formats/columns.def"
 
-#define SHOWN(place, head, width, digits)                                                          \
-	{                                                                                          \
-		place, head, width, digits                                                         \
-	}
-#define HIDDEN                                                                                     \
-	{                                                                                          \
-		0                                                                                  \
-	}
+#define SHOWN(place, head, width, digits) place, head, width, digits
+#define HIDDEN 0
 
 static const struct crit_column columns[] = {
 #define COLUMN(table, key, kind, value, where, text, doc)                                          \
@@ -377,7 +371,7 @@ static const struct crit_column columns[] = {
 	  CRIT_##where,                                                                            \
 	  #key,                                                                                    \
 	  get_##table##_##key##_##where,                                                           \
-	  text,                                                                                    \
+	  { text },                                                                                \
 	  doc },
 #include "report/formats/columns.def"
 };

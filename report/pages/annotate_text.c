@@ -146,11 +146,13 @@ static int find_instructions(const struct annotated *annotated, const char *modu
 	return 0;
 }
 
+struct code_line {
+	uint64_t address;
+	char *text;
+};
+
 struct code { /* as disassembled */
-	struct code_line {
-		uint64_t address;
-		char *text;
-	} * lines;
+	struct code_line *lines;
 	size_t count, capacity;
 };
 

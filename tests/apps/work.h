@@ -36,7 +36,7 @@ static inline void work_for_ns(int64_t cpu_ns)
 	do {                                                                                       \
 		static __thread int64_t ahead_ns;                                                  \
 		const int64_t end_ns =                                                             \
-			work_clock_ns(CLOCK_THREAD_CPUTIME_ID) - ahead_ns + (int64_t)((ms)*1e6);   \
+			work_clock_ns(CLOCK_THREAD_CPUTIME_ID) - ahead_ns + (int64_t)(1e6 * (ms)); \
                                                                                                    \
 		while ((ahead_ns = work_clock_ns(CLOCK_THREAD_CPUTIME_ID) - end_ns) < 0)           \
 			for (volatile int i = 0; i < 400000; i++)                                  \

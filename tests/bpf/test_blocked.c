@@ -24,12 +24,14 @@
 #define NANOSLEEP_32 162 /* of i386 */
 #define PAGE_BYTES 4096
 
-static struct told { /* by the member, of itself */
+struct told { /* by the member, of itself */
 	int pipe_fd;
 	__u32 word; /* of the futex */
 	bool has_faults; /* that another thread serves */
 	bool has_compat;
-} * told;
+};
+
+static struct told *told;
 
 static const struct timespec pause_time = { 0, PAUSE_NS };
 

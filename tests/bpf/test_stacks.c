@@ -34,11 +34,13 @@ struct scenario {
 };
 
 /* What the program tells of itself. */
-static struct told {
+struct told {
 	void *caller; /* of spin, where it goes on */
 	__u64 thread_pointer; /* of the thread that works, behind all of its stack */
 	__u32 tid;
-} * told;
+};
+
+static struct told *told;
 
 static void sleep_ms(long ms)
 {

@@ -107,18 +107,12 @@ static enum crit_frame_fault evaluate(const struct crit_frame_op *ops, size_t co
 		CHECK_UINT_EQ(evaluate(ops, sizeof(ops) / sizeof(ops[0]), true, &yielded), fault); \
 		CHECK_UINT_EQ(yielded, (uint64_t)(value));                                         \
 	} while (0)
-#define OP(name)                                                                                   \
-	{                                                                                          \
-		.code = DW_OP_##name                                                               \
-	}
-#define WITH(name, number)                                                                         \
-	{                                                                                          \
-		.code = DW_OP_##name, .operand = (number)                                          \
-	}
+#define OP(name) ((struct crit_frame_op){ .code = DW_OP_##name })
+#define OP_NOT ((struct crit_frame_op){ .code = DW_OP_not })
+#define WITH(name, number) ((struct crit_frame_op){ .code = DW_OP_##name, .operand = (number) })
 #define OF(name, number)                                                                           \
-	{                                                                                          \
-		.code = DW_OP_breg0 + CRIT_FRAME_REGISTER_##name, .operand = (number)              \
-	}
+	((struct crit_frame_op){ .code = DW_OP_breg0 + CRIT_FRAME_REGISTER_##name,                 \
+				 .operand = (number) })
 
 static void check_expressions(void)
 {
@@ -134,7 +128,7 @@ static void check_expressions(void)
 	CHECK_OPS(CRIT_FRAME_FINE, 0xcfa - 2, OP(call_frame_cfa), WITH(plus_uconst, -2), OP(nop));
 	CHECK_OPS(CRIT_FRAME_FINE, 3, WITH(consts, 5), WITH(consts, 2), OP(minus));
 	CHECK_OPS(CRIT_FRAME_FINE, -1, WITH(consts, -5), WITH(consts, 1), OP(dup), OP(drop),
-		  OP(shra), OP(not ), OP(neg), WITH(consts, 1), OP(swap), OP(over), OP(drop),
+		  OP(shra), OP_NOT, OP(neg), WITH(consts, 1), OP(swap), OP(over), OP(drop),
 		  OP(plus), WITH(consts, 0), OP(or));
 	CHECK_OPS(CRIT_FRAME_FINE, 1, WITH(consts, -1), WITH(consts, 0), OP(lt));
 	CHECK_OPS(CRIT_FRAME_FINE, 0, WITH(consts, 1), WITH(consts, 64), OP(shl));

@@ -153,7 +153,7 @@ static void test_places(void)
 	struct crit_err err = { "" };
 
 	CHECK_INT_EQ(setenv("TMPDIR", check_scratch, 1), 0);
-	temporary_type = EXT4_SUPER_MAGIC;
+	temporary_type = made_type = EXT4_SUPER_MAGIC;
 	CHECK_INT_EQ(crit_film_create(&options, &film, &err), 0);
 	crit_film_destroy(film);
 	CHECK_INT_EQ(crit_film_create(&huge, &film, &err), -ENOENT);

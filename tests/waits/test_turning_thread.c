@@ -101,10 +101,7 @@ static void try_fault(void)
 	crit_filmed_run_fini(&run);
 }
 
-#define MEETS(by, of)                                                                              \
-	{                                                                                          \
-		.node = (by), .number = (of), .type = CRIT_FILM_CAUSE, .kind = CRIT_FILM_MEETS     \
-	}
+#define MEETS(by, of) .node = (by), .number = (of), .type = CRIT_FILM_CAUSE, .kind = CRIT_FILM_MEETS
 
 /* The cause of a meeting needs the object at which its thread arrives then, no other does. */
 static void try_meet(void)
@@ -114,7 +111,7 @@ static void try_meet(void)
 		struct crit_film_entry entry;
 		uint64_t more;
 	} rows[] = {
-		{ MEETS(2, 5), 0 },
+		{ { MEETS(2, 5) }, 0 },
 		{ { .node = 1, .number = 8, .type = CRIT_FILM_ARRIVAL }, 0 },
 		{ { .node = 2, .number = 5, .type = CRIT_FILM_CAUSE, .kind = 1 }, 0 },
 		{ { .node = 2, .number = object + 1, .type = CRIT_FILM_ARRIVAL }, 0 },
@@ -123,8 +120,8 @@ static void try_meet(void)
 		    .type = CRIT_FILM_ARRIVAL,
 		    .kind = CRIT_FILM_LAST },
 		  0 },
-		{ MEETS(3, 6), 0 },
-		{ MEETS(2, 4), 0 },
+		{ { MEETS(3, 6) }, 0 },
+		{ { MEETS(2, 4) }, 0 },
 	};
 	static const uint32_t needs[] = { 1, 0, 0, 0, 0, 0, 1 };
 	static const uint32_t nodes[] = { 2, 1, 2, 2, 2, 3, 2 };

@@ -32,19 +32,20 @@ static void compare(int block_row, int block_column)
 }
 
 /* A block's last cell stands for it. */
-#define BLOCK_AT(r, c) lengths[(r)*BLOCK][(c)*BLOCK]
+#define BLOCK_AT(r, c) lengths[BLOCK * (r)][BLOCK * (c)]
 
+/* clang-format off */
 static void compare_all(void)
 {
 #pragma omp parallel
 #pragma omp single
 	for (int r = 0; r < BLOCKS; r++)
 		for (int c = 0; c < BLOCKS; c++)
-#pragma omp task depend(in                                                                         \
-			: BLOCK_AT(r, c + 1), BLOCK_AT(r + 1, c)) depend(out                       \
-									 : BLOCK_AT(r + 1, c + 1))
+#pragma omp task depend(in: BLOCK_AT(r, c + 1), BLOCK_AT(r + 1, c)) \
+		 depend(out: BLOCK_AT(r + 1, c + 1))
 			compare(r, c);
 }
+/* clang-format on */
 
 int main(int argc, char **argv)
 {

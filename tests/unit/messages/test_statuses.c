@@ -8,7 +8,10 @@ struct receive { /* on rank 1 of three; 40 bytes with tag 7 come from rank 2 */
 	uint32_t flavour;
 	uint32_t call;
 	int32_t peer, tag; /* posted */
-	struct crit_slot_detail status;
+	struct {
+		int32_t peer, tag;
+		uint64_t bytes;
+	} status;
 	uint32_t from; /* expected row of the matrix; CRIT_NONE: unknown */
 	uint64_t bytes, unusable, unknown_sources, estimated;
 };
@@ -16,36 +19,31 @@ struct receive { /* on rank 1 of three; 40 bytes with tag 7 come from rank 2 */
 #define ANY CRIT_PEER_ANY
 #define UNTOLD CRIT_BYTES_UNKNOWN
 #define NOBODY UINT32_MAX
-#define STATUS(p, t, b)                                                                            \
-	{                                                                                          \
-		.detail = CRIT_D_DONE, .peer = (p), .tag = (t), .bytes = (b), .request = 9         \
-	}
 
 #define MPICH CRIT_FLAVOUR_MPICH
 #define OTHER CRIT_FLAVOUR_OPENMPI
 
 static const struct receive receives[] = {
-	{ "status", OTHER, CRIT_MPI_Isendrecv, 2, 7, STATUS(2, 7, 40), 2, 40, 0, 0, 0 },
-	{ "wildcards", OTHER, CRIT_MPI_Isendrecv, ANY, ANY, STATUS(2, 7, 40), 2, 40, 0, 0, 0 },
-	{ "not filled in", OTHER, CRIT_MPI_Isendrecv, 2, 7, STATUS(0, 0, 0), 2, 64, 1, 0, 1 },
+	{ "status", OTHER, CRIT_MPI_Isendrecv, 2, 7, { 2, 7, 40 }, 2, 40, 0, 0, 0 },
+	{ "wildcards", OTHER, CRIT_MPI_Isendrecv, ANY, ANY, { 2, 7, 40 }, 2, 40, 0, 0, 0 },
+	{ "not filled in", OTHER, CRIT_MPI_Isendrecv, 2, 7, { 0, 0, 0 }, 2, 64, 1, 0, 1 },
 	/* zeros, or what a request before had, whatever was received */
-	{ "zero", MPICH, CRIT_MPI_Isendrecv, 2, 7, STATUS(0, 0, 0), 2, 64, 1, 0, 1 },
-	{ "zero of 0", MPICH, CRIT_MPI_Isendrecv, 0, 0, STATUS(0, 0, 0), 0, 64, 1, 0, 1 },
-	{ "any tag", MPICH, CRIT_MPI_Isendrecv_replace, 2, ANY, STATUS(0, 0, 0), 2, 64, 1, 0, 1 },
-	{ "any source", MPICH, CRIT_MPI_Isendrecv_c, ANY, 7, STATUS(0, 0, 0), NOBODY, 64, 1, 1, 1 },
-	{ "any", MPICH, CRIT_MPI_Isendrecv_replace_c, ANY, ANY, STATUS(0, 0, 0), NOBODY, 64, 1, 1,
-	  1 },
-	{ "stale", MPICH, CRIT_MPI_Isendrecv, ANY, ANY, STATUS(0, 7, 1), NOBODY, 64, 1, 1, 1 },
-	{ "stale, definite", MPICH, CRIT_MPI_Isendrecv, 2, 7, STATUS(2, 7, 1), 2, 64, 1, 0, 1 },
+	{ "zero", MPICH, CRIT_MPI_Isendrecv, 2, 7, { 0, 0, 0 }, 2, 64, 1, 0, 1 },
+	{ "zero of 0", MPICH, CRIT_MPI_Isendrecv, 0, 0, { 0, 0, 0 }, 0, 64, 1, 0, 1 },
+	{ "any tag", MPICH, CRIT_MPI_Isendrecv_replace, 2, ANY, { 0, 0, 0 }, 2, 64, 1, 0, 1 },
+	{ "any source", MPICH, CRIT_MPI_Isendrecv_c, ANY, 7, { 0, 0, 0 }, NOBODY, 64, 1, 1, 1 },
+	{ "any", MPICH, CRIT_MPI_Isendrecv_replace_c, ANY, ANY, { 0, 0, 0 }, NOBODY, 64, 1, 1, 1 },
+	{ "stale", MPICH, CRIT_MPI_Isendrecv, ANY, ANY, { 0, 7, 1 }, NOBODY, 64, 1, 1, 1 },
+	{ "stale, definite", MPICH, CRIT_MPI_Isendrecv, 2, 7, { 2, 7, 1 }, 2, 64, 1, 0, 1 },
 	/* a message without bytes, as barriers are made of */
-	{ "nothing", MPICH, CRIT_MPI_Irecv, ANY, ANY, STATUS(0, 0, 0), 0, 0, 0, 0, 0 },
-	{ "nothing of 0", MPICH, CRIT_MPI_Irecv, 0, 0, STATUS(0, 0, 0), 0, 0, 0, 0, 0 },
+	{ "nothing", MPICH, CRIT_MPI_Irecv, ANY, ANY, { 0, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "nothing of 0", MPICH, CRIT_MPI_Irecv, 0, 0, { 0, 0, 0 }, 0, 0, 0, 0, 0 },
 	/* empty as the MPI standard has it */
-	{ "empty", OTHER, CRIT_MPI_Isendrecv, 2, 7, STATUS(ANY, ANY, 0), 2, 64, 1, 0, 1 },
-	{ "empty, any", MPICH, CRIT_MPI_Irecv, ANY, ANY, STATUS(ANY, ANY, 0), NOBODY, 64, 1, 1, 1 },
-	{ "untold", MPICH, CRIT_MPI_Irecv, 2, 7, STATUS(ANY, ANY, UNTOLD), 2, 64, 0, 0, 1 },
-	{ "other source", MPICH, CRIT_MPI_Irecv, 2, 7, STATUS(0, 7, 8), 2, 64, 1, 0, 1 },
-	{ "other tag", MPICH, CRIT_MPI_Irecv, 2, 7, STATUS(2, 0, 8), 2, 64, 1, 0, 1 },
+	{ "empty", OTHER, CRIT_MPI_Isendrecv, 2, 7, { ANY, ANY, 0 }, 2, 64, 1, 0, 1 },
+	{ "empty, any", MPICH, CRIT_MPI_Irecv, ANY, ANY, { ANY, ANY, 0 }, NOBODY, 64, 1, 1, 1 },
+	{ "untold", MPICH, CRIT_MPI_Irecv, 2, 7, { ANY, ANY, UNTOLD }, 2, 64, 0, 0, 1 },
+	{ "other source", MPICH, CRIT_MPI_Irecv, 2, 7, { 0, 7, 8 }, 2, 64, 1, 0, 1 },
+	{ "other tag", MPICH, CRIT_MPI_Irecv, 2, 7, { 2, 0, 8 }, 2, 64, 1, 0, 1 },
 };
 
 static void check_receive(const struct receive *receive)
@@ -66,7 +64,12 @@ static void check_receive(const struct receive *receive)
 				       .tag = receive->tag,
 				       .bytes = 64,
 				       .request = 9 });
-	act(&run, 1, 20, CRIT_MPI_Wait, receive->status);
+	act(&run, 1, 20, CRIT_MPI_Wait,
+	    (struct crit_slot_detail){ .detail = CRIT_D_DONE,
+				       .peer = receive->status.peer,
+				       .tag = receive->status.tag,
+				       .bytes = receive->status.bytes,
+				       .request = 9 });
 	r = finish(&run);
 	CHECK_UINT_EQ(traffic(r, receive->call)->received.count, 1);
 	CHECK_UINT_EQ(traffic(r, receive->call)->received.bytes, receive->bytes);

@@ -49,7 +49,7 @@ static struct otf2_heard heard;
 
 #define FILES 8u /* the last two have the same name */
 #define FILE_LINES 1000u
-#define LINE_AT(file, line) ((file)*FILE_LINES + (line))
+#define LINE_AT(file, line) (FILE_LINES * (file) + (line))
 
 static const char *const files[FILES] = {
 	"/src/heat.c", "/src/f1.c", "/src/f2.c",   "/src/f3.c",

@@ -22,20 +22,22 @@ static struct crit_thread_row threads[] = { { .pid = 10, .tid = 10, .role = CRIT
 					    { .pid = 10, .tid = 11, .role = CRIT_THREAD_APP },
 					    { .pid = 20, .tid = 20, .role = CRIT_THREAD_APP } };
 
-#define CELL(number, kind, object, thread, count, ms)                                              \
-	{                                                                                          \
-		{ object, number, false, CRIT_BLOCK_OBJECT_##kind }, thread, count, (ms)*MS,       \
-			(ms)*MS, 0, 0                                                              \
-	}
+/* What is in the braces of a cell; ms: of which no path is known. */
+#define CELL(number, kind, object, at, times, ms)                                                  \
+	.call = { object, number, false, CRIT_BLOCK_OBJECT_##kind }, .thread = at, .count = times, \
+	.blocked_ns = MS * (ms), .not_captured_ns = MS * (ms)
 
 static struct crit_block_cell told[] = {
-	CELL(SYS_read, DESCRIPTOR, 3, 0, 5, 10),    CELL(SYS_futex, FUTEX, 0x1000, 0, 1, 40),
-	CELL(SYS_futex, FUTEX, 0x1000, 1, 2, 20),   CELL(SYS_futex, FUTEX, 0x2000, 1, 2, 4),
-	CELL(CRIT_BLOCK_NO_CALL, NONE, 0, 1, 1, 1), CELL(SYS_read, DESCRIPTOR, 3, 2, 7, 20),
-	CELL(SYS_futex, FUTEX, 0x1000, 2, 1, 5),
+	{ CELL(SYS_read, DESCRIPTOR, 3, 0, 5, 10) },
+	{ CELL(SYS_futex, FUTEX, 0x1000, 0, 1, 40) },
+	{ CELL(SYS_futex, FUTEX, 0x1000, 1, 2, 20) },
+	{ CELL(SYS_futex, FUTEX, 0x2000, 1, 2, 4) },
+	{ CELL(CRIT_BLOCK_NO_CALL, NONE, 0, 1, 1, 1) },
+	{ CELL(SYS_read, DESCRIPTOR, 3, 2, 7, 20) },
+	{ CELL(SYS_futex, FUTEX, 0x1000, 2, 1, 5) },
 };
 
-static struct crit_block_cell not_told[] = { CELL(CRIT_BLOCK_NOT_TOLD, NONE, 0, 0, 1, 10) };
+static struct crit_block_cell not_told[] = { { CELL(CRIT_BLOCK_NOT_TOLD, NONE, 0, 0, 1, 10) } };
 
 static void init(struct crit_summary *summary, struct crit_results *results,
 		 struct crit_block_cell *cells, size_t count)

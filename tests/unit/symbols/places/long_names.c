@@ -5,7 +5,7 @@
 /* NOLINTBEGIN(bugprone-macro-parentheses): text in a row, and names */
 #define TEN(text) text text text text text text text text text text
 #define LONG(number, digit)                                                                        \
-	static int long_##number(int value) __asm__(TEN(TEN(TEN("longwinded"))) digit);            \
+	static int long_##number(int value) __asm__(TEN(TEN(TEN("long_names"))) digit);            \
 	static int __attribute__((noinline, noclone, used)) long_##number(int value)               \
 	{                                                                                          \
 		return value * number + 1;                                                         \

@@ -31,7 +31,7 @@ const void *stripped_returns(void)
 	return kept;
 }
 
-void stripped_codes(const void *codes[STRIPPED_CODES])
+void stripped_codes(const void *volatile codes[STRIPPED_CODES])
 {
 	codes[0] = (const void *)&first;
 	codes[1] = (const void *)&second;

@@ -6,7 +6,7 @@
 #define STRIPPED_CODES 3
 
 /* Where the code of functions begins that have no name. */
-void stripped_codes(const void *codes[STRIPPED_CODES]);
+void stripped_codes(const void *volatile codes[STRIPPED_CODES]);
 
 /* Names none of them. */
 const void *stripped_returns(void);
