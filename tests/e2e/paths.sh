@@ -32,7 +32,7 @@ record() {
 record steps "$crit" run -- "$apps/sampled" steps 2000
 has_paths steps
 within "steps: all work is called by take_steps, per cent" "$(path chain take_steps)" 95 100
-said="$(path chain main take_steps serial_a) $(path chain start_thread take_steps both)"
+said="$(path chain main take_steps serial_a) $(path chain '!main' take_steps both)"
 awk '{ exit !($1 > 3 && $2 > 10) }' <<<"$said"
 point "steps: main's chain, and that of a thread" $? "$said"
 grep -q "^ *main sampled.c" <("$crit" report --by path "$dir")

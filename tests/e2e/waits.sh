@@ -44,7 +44,8 @@ fi
 
 record locks "$crit" run -- "$apps/waits" locks 1920
 is_right "locks: told apart by object and path, to 1 %" locks
-! grep -A40 '^Waits by path' "$dir/report.txt" | grep -q 0x
+# The C library's own functions have no names where nothing installed them: file and place in it then.
+! grep -A40 '^Waits by path' "$dir/report.txt" | grep -v ' libc\.so\.6+0x' | grep -q 0x
 point "locks: no addresses in report.txt" $? "$(grep -A40 '^Waits by path' "$dir/report.txt" | grep 0x)"
 
 # A budget that a storm of switches uses up: stacks are refused and counted, the times stay exact.

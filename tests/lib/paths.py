@@ -4,7 +4,8 @@
 
 usage: paths.py REPORT sums             what paths have is what lines have, and how their chains end adds up to it
        paths.py REPORT complete         per cent of the samples whose chains are complete
-       paths.py REPORT chain NAME...    share of the paths that are NAME... from the outermost one named, in per cent"""
+       paths.py REPORT chain NAME...    share of the paths that are NAME... from the outermost one named, in per cent;
+                                        and without those that !NAME lies on"""
 import json
 import sys
 
@@ -29,9 +30,9 @@ def chain_of(paths, at):
 
 
 def is_within(names, chain):
-    """In this order, whatever lies between them."""
+    """In this order, whatever lies between them, but for what is not to lie there."""
     rest = iter(chain)
-    return all(name in rest for name in names)
+    return all(name[1:] not in chain if name[0] == "!" else name in rest for name in names)
 
 
 def main():
