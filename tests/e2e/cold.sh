@@ -47,6 +47,7 @@ for flavour in "${flavours[@]}"; do
 			"${run[@]}" 4 "$apps/exchange_only.$flavour" 0.2
 	done
 	for order in "early late" "late early"; do
+		launches_two "$flavour" || break
 		read -r first second <<<"$order"
 		cold "$first-$second-$flavour" 4 "$shim" "${mixed[@]}" "$first" : -np 3 "${mixed[@]: -1}" "$second"
 		cold "slow-$first-$second-$flavour" 4 "$trial/slow/lib/libcrit_pmpi.so" \

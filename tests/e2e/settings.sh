@@ -115,6 +115,10 @@ replies() {
 	_crit "$crit" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" 2>/dev/null
 	((!${#COMPREPLY[@]})) || printf '%s ' "${COMPREPLY[@]}"
 }
+# runs WORD…: the same, in order; bash lists directories as they lie.
+runs() {
+	replies "$@" | xargs -n 1 | sort | xargs
+}
 # shellcheck source=../../jobs/completion/crit.sh
 . "$root/jobs/completion/crit.sh"
 is "completion: is there" "$(complete -p crit)" "complete -F _crit crit"
@@ -135,8 +139,8 @@ mkdir -p "$trial/here/run1" "$trial/here/other" "$trial/here/run2"
 : >"$trial/here/run1/node.crit"
 : >"$trial/here/run2/node.crit"
 cd "$trial/here" || exit 1
-is "completion: directories of runs" "$(replies report "")" "run1 run2 "
-is "completion: runs to play" "$(replies waits "") $(replies what-if "")" "run1 run2  run1 run2 "
+is "completion: directories of runs" "$(runs report "")" "run1 run2"
+is "completion: runs to play" "$(runs waits "") $(runs what-if "")" "run1 run2 run1 run2"
 is "completion: a directory of a run" "$(replies report run2)" "run2 "
 is "completion: what to export" "$(replies export "")" "otf2 "
 is "completion: a run to export" "$(replies export otf2 run1)" "run1 "

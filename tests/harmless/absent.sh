@@ -7,7 +7,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/trial.sh
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
-export OMPI_MCA_rmaps_base_oversubscribe=1 # three processes on however few CPUs
+three_on_any
 export CRIT_QUIET=1                      # to compare what is printed
 
 # The program of a rank: that of $LACKS is not given the library.

@@ -7,7 +7,7 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/counted.sh
 . "$(dirname "$0")/../lib/counted.sh"
 trial_begin "$1"
-export OMPI_MCA_rmaps_base_oversubscribe=1 # three processes on however few CPUs
+three_on_any
 
 # printed NAME: what the program and its MPI said, without addresses and codes, which differ from run to run.
 printed() {

@@ -89,6 +89,19 @@ trial_has() {
 	return 1
 }
 
+# Whether the launcher starts two programs as one job: that of Open MPI 5.0.7 dies of it.
+launches_two() {
+	"mpirun.$1" -np 1 true : -np 1 true >/dev/null 2>&1 && return
+	missing=$((missing + 1))
+	echo "skip: mpirun.$1 fails to start two programs"
+	return 1
+}
+
+# Open MPI starts three processes on however few CPUs, also where they are spawned; 4 reads the one, 5 the other.
+three_on_any() {
+	export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+}
+
 # point NAME STATUS FIGURES…: one line of the table.
 point() {
 	local name=$1 status=$2

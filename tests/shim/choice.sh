@@ -119,17 +119,8 @@ kinds() {
 	done
 }
 
-for flavour in "${flavours[@]}"; do
-	app=$apps/every_call.$flavour
-	left_out=$trial/left_out.$flavour
-	cp "$app" "$left_out"
-	launch "bare-$flavour" bare "$flavour" 2 every_call "$trial/bare-$flavour.rank"
-	programs exclude-name CRIT_EXCLUDE "other,every_c*" no
-	programs exclude-path CRIT_EXCLUDE "$apps/*" no
-	programs include-other CRIT_INCLUDE other no
-	programs include CRIT_INCLUDE "other,every_call.$flavour" yes
-	programs exclude-other CRIT_EXCLUDE "every_call" yes
-
+# Two programs in one job, of which one is left out.
+worlds() {
 	export CRIT_EXCLUDE='left_out.*'
 	world "second-$flavour" "$app" : "$left_out"
 	has_one 0 False 'left out by CRIT_INCLUDE or CRIT_EXCLUDE'
@@ -146,6 +137,20 @@ for flavour in "${flavours[@]}"; do
 	unset CRIT_EXCLUDE
 	world "lost-$flavour" "$app" : env -u LD_PRELOAD "$left_out"
 	has_one 0 True 'not recorded, or on a node'
+}
+
+for flavour in "${flavours[@]}"; do
+	app=$apps/every_call.$flavour
+	left_out=$trial/left_out.$flavour
+	cp "$app" "$left_out"
+	launch "bare-$flavour" bare "$flavour" 2 every_call "$trial/bare-$flavour.rank"
+	programs exclude-name CRIT_EXCLUDE "other,every_c*" no
+	programs exclude-path CRIT_EXCLUDE "$apps/*" no
+	programs include-other CRIT_INCLUDE other no
+	programs include CRIT_INCLUDE "other,every_call.$flavour" yes
+	programs exclude-other CRIT_EXCLUDE "every_call" yes
+
+	! launches_two "$flavour" || worlds
 
 	groups minus "-request,-point_to_point" 1 environment collective rma io communicator datatype \
 		group other

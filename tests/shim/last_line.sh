@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib/trial.sh"
 trial_begin "$1"
 is_full=${2:-}
-export OMPI_MCA_rmaps_base_oversubscribe=1 # three processes on however few CPUs
+three_on_any
 ours='crit: ((no )?report|rank 0 is not recorded)'
 
 # ends NAME PATTERN [STATUS]: that launch ended so, and wrote this one line of crit's; with "none" not any.
