@@ -3,6 +3,7 @@
 #include "analysis/delays/delays.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -185,6 +186,18 @@ static double sum_of(const struct crit_key_times *times)
 	return sum_ns;
 }
 
+/* With time in which there was work and no CPU, or without it. */
+static double computed_of(const struct crit_key_times *times)
+{
+	return sum_of(times) - (double)crit_key_times_find(times, CRIT_KEY_NO_CPU);
+}
+
+/* What a late one computed longer in all, as far as it was waited for. */
+static void add_late(struct crit_delays *delays, double longer_ns, double waited_ns)
+{
+	delays->late_ns += fmax(fmin(longer_ns, waited_ns), 0);
+}
+
 /* The part of what a late one did longer that was waited for: the rest was lost elsewhere. */
 static double share_of(double longer_ns, double waited_ns)
 {
@@ -194,13 +207,16 @@ static double share_of(double longer_ns, double waited_ns)
 static int compare_members(struct comparing *comparing, const struct crit_delay_meeting *meeting)
 {
 	const double count = meeting->member_count;
+	const double waited_ns = meeting->late_ns - meeting->came_ns / count;
 	double share;
 	int rc = 0;
 
 	if (meeting->late == CRIT_NONE || meeting->member_count < 2)
 		return 0;
-	share = share_of(sum_of(&meeting->late_times) - sum_of(&meeting->sums) / count,
-			 meeting->late_ns - meeting->came_ns / count);
+	share = share_of(sum_of(&meeting->late_times) - sum_of(&meeting->sums) / count, waited_ns);
+	add_late(comparing->delays,
+		 computed_of(&meeting->late_times) - computed_of(&meeting->sums) / count,
+		 waited_ns);
 	comparing->delays->meeting_count++;
 	comparing->delays->cut_count += meeting->sums.is_cut;
 	for (size_t i = 0; i < meeting->sums.count && !rc; i++) {
@@ -222,6 +238,7 @@ static int compare_pair(struct comparing *comparing, uint32_t sender, uint32_t w
 	const double share = share_of(sum_of(&times[0]) - sum_of(&times[1]), waited_ns);
 	int rc = 0;
 
+	add_late(comparing->delays, computed_of(&times[0]) - computed_of(&times[1]), waited_ns);
 	for (int at = 0; at < 2; at++) {
 		for (size_t i = 0; i < times[at].count && !rc; i++) {
 			const double ns = share * (double)times[at].rows[i].ns / 2;

@@ -54,6 +54,11 @@ struct crit_bucket_delay { /* ns */
 struct crit_delays {
 	/* of each bucket; what a thread has of one code is in one of its buckets of that code */
 	struct crit_bucket_delay *buckets;
+	/*
+	 * What who came last computed longer than the mean of all who met, or the sender than who
+	 * waited for its message, in all codes together and as far as it was waited for.
+	 */
+	double late_ns;
 	uint64_t meeting_count; /* that somebody was waited for at */
 	uint64_t message_count; /* that somebody waited for */
 	uint64_t cut_count; /* of both, where not all that they did is known */

@@ -76,6 +76,7 @@ struct crit_cause_table {
 	size_t pair_count;
 	struct crit_late_row *late_acts; /* by impact, descending */
 	size_t late_count;
+	double late_ns; /* that late ones computed longer, of all they did together (delays.h) */
 	uint64_t met_count, cut_count; /* that delays are of (delays.h); of these, cut */
 	struct crit_who_rule rule; /* of pairs and late acts */
 	const struct crit_code_key *keys; /* borrowed: the buckets of the costs */

@@ -432,6 +432,7 @@ struct crit_cause_table *crit_cause_table_create(const struct crit_cause_input *
 						 input->places, &table->rule);
 	table->late_count = input->costs->acts.kept_count;
 	if (input->excess) {
+		table->late_ns = input->excess->delays.late_ns;
 		table->met_count =
 			input->excess->delays.meeting_count + input->excess->delays.message_count;
 		table->cut_count = input->excess->delays.cut_count;

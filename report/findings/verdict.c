@@ -181,7 +181,8 @@ static void say_promise(struct crit_summary *summary)
 	if (lost->has_foreign_load)
 		return;
 	summary->has_promise = true;
-	*gain_s = lost->gain_s;
+	*gain_s = lost->is_by_turns ? lost->gain_s
+				    : fmin(lost->gain_s, crit_verdict_late_gain(summary));
 	if (*gain_s < GAIN_WORTH_SAYING_RATIO * lost->window_s) {
 		append(summary, "; balanced, the run would end hardly sooner");
 		return;

@@ -11,6 +11,9 @@
 #define LEAST_OF_ALL 0.8 /* of what balancing all code gains */
 #define LEAST_OF_BOUND 0.5 /* of what balance could gain at most, for that, if nobody stands out */
 #define LEAST_RATIO 0.01 /* of the window */
+#define MUCH_LESS 0.8 /* than the bound without it; nearer to that it tells nothing more */
+#define MOST_CUT 0.1 /* of meetings and messages, of which not all that was computed is known */
+#define SHORT_RATIO 0.05 /* of the window, from which on short CPUs make late */
 #define FUNCTION_OF_PLACE 0.9 /* a function says more than the calls around it */
 
 /* Is the film of the waits whole? */
@@ -35,11 +38,34 @@ static const struct crit_fix_row *best_of(const struct crit_fix_table *fixes,
 	return NULL;
 }
 
-/* Work that is even altogether, and uneven in each step by turns, gains by balance in each step. */
+/*
+ * Is it known who came late, and what all had computed until then?  Where ranks lack CPUs who
+ * computes longer is later than that.
+ */
+static bool is_late_known(const struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const struct crit_cause_table *causes = summary->causes;
+
+	return summary->unit == CRIT_UNIT_RANKS && causes->met_count > 0 &&
+	       (double)causes->cut_count <= MOST_CUT * (double)causes->met_count &&
+	       lost->loss_s[CRIT_LOSS_CPUS] < SHORT_RATIO * lost->window_s;
+}
+
+/*
+ * Work that is even altogether, and uneven in each step by turns, gains by balance in each step.
+ * So does that of which somebody has more altogether, where who is late by turns is so by more.
+ */
 static bool is_by_steps(const struct crit_summary *summary, const struct crit_fix_row *all)
 {
-	return !summary->lost.named_count &&
-	       (double)all->gain_ns < LEAST_OF_BOUND * 1e9 * summary->lost.gain_s;
+	double most_s = summary->lost.gain_s;
+
+	if (summary->lost.named_count) {
+		if (!is_late_known(summary))
+			return false;
+		most_s = fmin(most_s, 1e-9 * summary->causes->late_ns);
+	}
+	return (double)all->gain_ns < LEAST_OF_BOUND * 1e9 * most_s;
 }
 
 /*
@@ -82,6 +108,19 @@ bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t tex
 	*ret_gain_s = fmax(*ret_gain_s, 1e-9 * (double)best->gain_ns);
 	(void)snprintf(text, text_bytes, " %s", crit_code_place_text(best->place, what));
 	return true;
+}
+
+double crit_verdict_late_gain(const struct crit_summary *summary)
+{
+	const struct crit_fix_row *all;
+	double gain_s;
+
+	if (!is_known(summary) || !is_late_known(summary) ||
+	    crit_fix_is_unsure(summary->causes->costs))
+		return INFINITY;
+	all = best_of(summary->fixes, CRIT_FIX_ALL_BALANCED, false);
+	gain_s = 1e-9 * fmax(summary->causes->late_ns, all ? (double)all->gain_ns : 0);
+	return gain_s < MUCH_LESS * summary->lost.gain_s ? gain_s : INFINITY;
 }
 
 bool crit_verdict_cpus_gain(const struct crit_summary *summary, double least_s)

@@ -13,6 +13,13 @@ bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t tex
 		      double *ret_gain_s);
 
 /*
+ * Balance, also in each step, could end the run sooner by so much at most, by what those who came
+ * late to their meetings and messages had computed longer; INFINITY: that is not known or not much
+ * less than lost.gain_s, or the ranks lacked CPUs, which makes who computes longer later than that.
+ */
+double crit_verdict_late_gain(const struct crit_summary *summary);
+
+/*
  * Would the run end sooner by so much with CPUs for all of its threads?  True: that is not known.
  * Who waits for another one may have no CPU meanwhile at no cost.
  */

@@ -9,7 +9,8 @@ one, whose doings are its own meanwhile, has a message for which another one wai
 group, whose members come in any order and leave when all are there.  What happened becomes a film, whose delays must be
 those of a comparison of all members' nanoseconds since each was there before, no more than was waited for it there,
 added up per late thread and call before what is below 0 is dropped; of each code meetings or one partner of messages
-count, what tells most.  Dropping first must give something else in some programs.
+count, what tells most.  Dropping first must give something else in some programs.  What all late ones computed longer,
+in all codes together and as far as it was waited for, must be the same, too.
 """
 import collections
 import fractions
@@ -49,6 +50,7 @@ class Run:
         self.liking = dice.choice([1, 2, 4])
         self.dropped = collections.defaultdict(fractions.Fraction)  # (thread, code): each meeting by itself
         self.meetings = 0
+        self.late_sum = fractions.Fraction(0)
         self.sleeps = [[] for _ in range(self.threads)]  # (from, until, waker)
         self.groups = [sorted(dice.sample(range(self.threads), dice.randint(1, self.threads))) for _ in range(GROUPS)]
         for _ in range(dice.randint(5, 60)):
@@ -139,9 +141,13 @@ class Run:
         self.talked[partners] = {sender: act, thread: begin}
         codes = {*late, *other} - {None}
         share = share_of(sum(late[code] - other[code] for code in codes), act - begin)
+        self.add_late(sum(late[code] - other[code] for code in codes - {NO_CPU}), act - begin)
         for code in codes:
             self.excess[sender, thread, self.call_of(sender, act), code] += share * fractions.Fraction(
                 late[code] - other[code], 2)
+
+    def add_late(self, longer, waited):
+        self.late_sum += max(min(longer, waited), 0)
 
     def doer(self, thread, code):
         """Who has a bucket of the code: the thread, who woke it last, or who woke that."""
@@ -192,6 +198,7 @@ class Run:
             excesses[code] = did[late][code] - mean
         waited = fractions.Fraction(sum(came[late] - came[m] for m in members), len(members))
         share = share_of(sum(excesses.values()), waited)
+        self.add_late(sum(excess for code, excess in excesses.items() if code != NO_CPU), waited)
         for code, excess in excesses.items():
             excess *= share
             # where the last stretch before the call has no length the late one is in another bucket
@@ -228,19 +235,21 @@ class Run:
 
 
 def read_delays(run, lines):
-    """(thread, code) -> nanoseconds, as printed; and how many meetings."""
+    """(thread, code) -> nanoseconds, as printed; how much longer the late ones computed; and how many meetings."""
     told = collections.defaultdict(float)
     keys = list(run.buckets)
-    meetings = None
+    meetings = late = None
     for line in lines:
         words = line.split()
         if words[0] == "meetings":
             meetings = int(words[1])
+        elif words[0] == "late":
+            late = float(words[1])
         else:
             thread, _, _, code, _ = keys[int(words[1])]
             told[thread, code] += float(words[2])
             told[thread, NO_CPU] += float(words[3])
-    return {key: value for key, value in told.items() if value}, meetings
+    return {key: value for key, value in told.items() if value}, late, meetings
 
 
 def is_same(told, wanted):
@@ -261,14 +270,15 @@ def main():
     blocks = printed.stdout.split("done\n")[:-1]
     wrong, unlike, delayed = 0, 0, 0
     for run, block in zip(runs, blocks, strict=True):
-        told, meetings = read_delays(run, block.splitlines())
+        told, late, meetings = read_delays(run, block.splitlines())
         wanted = run.delays()
         delayed += bool(wanted)
         unlike += not is_same(told, {key: value for key, value in run.dropped.items() if value})
-        if not is_same(told, wanted) or meetings != run.meetings:
+        if not is_same(told, wanted) or meetings != run.meetings or abs(late - float(run.late_sum)) > 1e-6:
             wrong += 1
             if wrong == 1:
-                print("told", dict(told), meetings, "wanted", {k: float(v) for k, v in wanted.items()}, run.meetings)
+                print("told", dict(told), late, meetings)
+                print("wanted", {k: float(v) for k, v in wanted.items()}, float(run.late_sum), run.meetings)
     print(f"{count} programs, seed {seed}: {wrong} wrong; {delayed} have delays; dropping first differs in {unlike}")
     sys.exit(1 if wrong or delayed < count / 2 or not unlike else 0)
 

@@ -283,7 +283,8 @@ static int print_delays(struct text_film *text)
 		printf("delay %zu %.17g %.17g\n", i, delays.buckets[i].code_ns,
 		       delays.buckets[i].cpu_ns);
 	if (!rc)
-		printf("meetings %" PRIu64 "\ndone\n", delays.meeting_count);
+		printf("late %.17g\nmeetings %" PRIu64 "\ndone\n", delays.late_ns,
+		       delays.meeting_count);
 	crit_delays_fini(&delays);
 	crit_film_destroy(text->film);
 	text->film = NULL;

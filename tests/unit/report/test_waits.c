@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Waits of a hand-filled run by system call and object.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -301,6 +302,40 @@ static void test_cut(void)
 	free(text);
 }
 
+/* One is named, and others are late by turns: balanced sums gain 0.1 s. */
+static void check_late(struct crit_summary *summary, struct crit_cause_table *causes,
+		       char text[CRIT_CAUSE_WHAT_BYTES])
+{
+	double gain_s = 0;
+
+	summary->unit = CRIT_UNIT_RANKS;
+	CHECK(isinf(crit_verdict_late_gain(summary))); /* nobody has met */
+	summary->fixes->rows[1].gain_ns = -1; /* which is no sign of steps */
+	CHECK(crit_verdict_fix(summary, text, CRIT_CAUSE_WHAT_BYTES, &gain_s));
+	summary->fixes->rows[1].gain_ns = 100 * MS;
+	summary->lost.window_s = 1;
+	causes->met_count = 40;
+	causes->late_ns = 199 * MS;
+	CHECK(crit_verdict_fix(summary, text, CRIT_CAUSE_WHAT_BYTES, &gain_s));
+	CHECK(isinf(crit_verdict_late_gain(summary))); /* it is nearly the bound, 0.21 s */
+	summary->lost.gain_s = 0.3;
+	CHECK_NEAR(crit_verdict_late_gain(summary), 0.199, 1e-9);
+	causes->late_ns = 201 * MS;
+	CHECK(!crit_verdict_fix(summary, text, CRIT_CAUSE_WHAT_BYTES, &gain_s));
+	CHECK_STR_EQ(text, "");
+	causes->cut_count = 5; /* of too many it is not known what they computed */
+	CHECK(crit_verdict_fix(summary, text, CRIT_CAUSE_WHAT_BYTES, &gain_s));
+	CHECK(isinf(crit_verdict_late_gain(summary)));
+	causes->cut_count = 4;
+	summary->lost.loss_s[CRIT_LOSS_CPUS] = 0.05; /* they lacked CPUs */
+	CHECK(crit_verdict_fix(summary, text, CRIT_CAUSE_WHAT_BYTES, &gain_s));
+	CHECK(isinf(crit_verdict_late_gain(summary)));
+	summary->lost.loss_s[CRIT_LOSS_CPUS] = 0.049;
+	CHECK(!crit_verdict_fix(summary, text, CRIT_CAUSE_WHAT_BYTES, &gain_s));
+	causes->late_ns = 70 * MS; /* sums gain more */
+	CHECK_NEAR(crit_verdict_late_gain(summary), 0.1, 1e-9);
+}
+
 /* Where nobody stands out, but balance in each step would gain much, no place does it alone. */
 static void test_by_steps(void)
 {
@@ -348,6 +383,7 @@ static void test_by_steps(void)
 	CHECK_STR_EQ(text, "");
 	summary.lost.named_count = 1;
 	CHECK(crit_verdict_fix(&summary, text, sizeof(text), &gain_s));
+	check_late(&summary, &causes, text);
 	summary.causes = NULL;
 	summary.fixes = NULL;
 	crit_summary_fini(&summary);
