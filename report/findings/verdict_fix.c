@@ -10,6 +10,8 @@
 
 #define LEAST_OF_ALL 0.8 /* of what balancing all code gains */
 #define LEAST_OF_BOUND 0.5 /* of what balance could gain at most, for that, if nobody stands out */
+#define LEAST_OF_LATE                                                                              \
+	0.75 /* of the same, and of what who was late had computed longer, if one does */
 #define LEAST_RATIO 0.01 /* of the window */
 #define MUCH_LESS 0.8 /* than the bound without it; nearer to that it tells nothing more */
 #define MOST_CUT 0.1 /* of meetings and messages, of which not all that was computed is known */
@@ -52,20 +54,23 @@ static bool is_late_known(const struct crit_summary *summary)
 	       lost->loss_s[CRIT_LOSS_CPUS] < SHORT_RATIO * lost->window_s;
 }
 
-/*
- * Work that is even altogether, and uneven in each step by turns, gains by balance in each step.
- * So does that of which somebody has more altogether, where who is late by turns is so by more.
- */
+/* Work that is even altogether, and uneven in each step by turns, gains by balance in each step. */
 static bool is_by_steps(const struct crit_summary *summary, const struct crit_fix_row *all)
 {
-	double most_s = summary->lost.gain_s;
+	return !summary->lost.named_count &&
+	       (double)all->gain_ns < LEAST_OF_BOUND * 1e9 * summary->lost.gain_s;
+}
 
-	if (summary->lost.named_count) {
-		if (!is_late_known(summary))
-			return false;
-		most_s = fmin(most_s, 1e-9 * summary->causes->late_ns);
-	}
-	return (double)all->gain_ns < LEAST_OF_BOUND * 1e9 * most_s;
+/*
+ * Where somebody is named who was late may still have been so by more than a place gains: by turns,
+ * or as ranks of other roles do the same code between other calls.
+ */
+static bool is_by_more(const struct crit_summary *summary, double foretold_s)
+{
+	const double late_s = 1e-9 * summary->causes->late_ns;
+
+	return summary->lost.named_count && is_late_known(summary) &&
+	       foretold_s < LEAST_OF_LATE * fmin(summary->lost.gain_s, late_s);
 }
 
 /*
@@ -91,6 +96,7 @@ bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t tex
 {
 	const struct crit_fix_row *all, *best, *function;
 	char what[CRIT_CAUSE_WHAT_BYTES];
+	double foretold_s;
 
 	text[0] = '\0';
 	if (!is_known(summary))
@@ -102,10 +108,12 @@ bool crit_verdict_fix(const struct crit_summary *summary, char *text, size_t tex
 	    is_by_steps(summary, all) ||
 	    (double)best->gain_ns < LEAST_RATIO * (double)summary->results->window_ns)
 		return false;
-	*ret_gain_s = late_s(summary->causes, best->place);
+	foretold_s = late_s(summary->causes, best->place);
+	if (is_by_more(summary, fmax(foretold_s, 1e-9 * (double)best->gain_ns)))
+		return false;
 	if (function && (double)function->gain_ns >= FUNCTION_OF_PLACE * (double)best->gain_ns)
 		best = function;
-	*ret_gain_s = fmax(*ret_gain_s, 1e-9 * (double)best->gain_ns);
+	*ret_gain_s = fmax(foretold_s, 1e-9 * (double)best->gain_ns);
 	(void)snprintf(text, text_bytes, " %s", crit_code_place_text(best->place, what));
 	return true;
 }
