@@ -204,16 +204,25 @@ static double share_of(double longer_ns, double waited_ns)
 	return longer_ns > waited_ns ? waited_ns / longer_ns : 1;
 }
 
+/* No more of its codes counts than it did longer in all, as far as that was waited for. */
+static int add_limit(struct comparing *comparing, uint32_t bucket, uint32_t partner, double ns)
+{
+	return add_excess(comparing,
+			  &(struct crit_late_excess){ bucket, CRIT_NONE, partner, fmax(ns, 0) });
+}
+
 static int compare_members(struct comparing *comparing, const struct crit_delay_meeting *meeting)
 {
 	const double count = meeting->member_count;
 	const double waited_ns = meeting->late_ns - meeting->came_ns / count;
-	double share;
-	int rc = 0;
+	double longer_ns, share;
+	int rc;
 
 	if (meeting->late == CRIT_NONE || meeting->member_count < 2)
 		return 0;
-	share = share_of(sum_of(&meeting->late_times) - sum_of(&meeting->sums) / count, waited_ns);
+	longer_ns = sum_of(&meeting->late_times) - sum_of(&meeting->sums) / count;
+	share = share_of(longer_ns, waited_ns);
+	rc = add_limit(comparing, meeting->late_bucket, CRIT_NONE, share * longer_ns);
 	add_late(comparing->delays,
 		 computed_of(&meeting->late_times) - computed_of(&meeting->sums) / count,
 		 waited_ns);
@@ -235,8 +244,10 @@ static int compare_members(struct comparing *comparing, const struct crit_delay_
 static int compare_pair(struct comparing *comparing, uint32_t sender, uint32_t waiter,
 			const struct crit_key_times times[2], double waited_ns)
 {
-	const double share = share_of(sum_of(&times[0]) - sum_of(&times[1]), waited_ns);
-	int rc = 0;
+	const double longer_ns = sum_of(&times[0]) - sum_of(&times[1]);
+	const double share = share_of(longer_ns, waited_ns);
+	int rc = add_limit(comparing, comparing->threads[sender].bucket, waiter,
+			   share * longer_ns / 2);
 
 	add_late(comparing->delays, computed_of(&times[0]) - computed_of(&times[1]), waited_ns);
 	for (int at = 0; at < 2; at++) {

@@ -12,6 +12,9 @@
  * which is added up over all meetings that L came last to in one call, before its positive part is
  * taken: so it does not matter how short the steps are.  Where the sum over k is more than the
  * others waited for L there, in the mean, x is made as much smaller: they lost the rest elsewhere.
+ * Of all codes of L together no more counts than these sums over k, where they are above 0: who did
+ * one code longer and another one shorter, or has a code that others have by another name, was not
+ * late by all of the first.
  *
  * Time without a CPU is a key of its own, time in waits is none: who was late because it waited is
  * not late by its code.  Who slept for another thread did what that did; it is that one's delay, if

@@ -126,6 +126,49 @@ static size_t add_up(struct late_call *calls, size_t count)
 	return kept;
 }
 
+static int compare_partners(const void *a, const void *b)
+{
+	const struct late_call *left = a, *right = b;
+	int order = crit_by_number(left->key->thread, right->key->thread);
+
+	if (!order)
+		order = crit_by_number(left->excess.partner, right->excess.partner);
+	return order ? order : compare_calls(a, b);
+}
+
+/*
+ * A thread that did one code longer and another one shorter, as ranks of different roles do, was
+ * later than the others by what it did longer in all: no more than that counts of its codes, at all
+ * its meetings, and at the messages to one partner.  Yields how many are left, in order.
+ */
+static size_t limit_partners(struct late_call *calls, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(calls, count, sizeof(*calls), compare_partners);
+	for (size_t first = 0, end; first < count; first = end) {
+		double all_ns = 0, sum_ns = 0;
+
+		for (end = first;
+		     end < count && calls[end].key->thread == calls[first].key->thread &&
+		     calls[end].excess.partner == calls[first].excess.partner;
+		     end++)
+			*(calls[end].excess.code == CRIT_NONE ? &all_ns : &sum_ns) +=
+				calls[end].excess.ns;
+		for (size_t i = first; i < end; i++) {
+			struct late_call call = calls[i];
+
+			if (call.excess.code == CRIT_NONE || all_ns <= 0)
+				continue;
+			if (sum_ns > all_ns)
+				call.excess.ns *= all_ns / sum_ns;
+			calls[kept++] = call;
+		}
+	}
+	qsort(calls, kept, sizeof(*calls), compare_calls);
+	return kept;
+}
+
 static bool is_same_code(const struct late_call *left, const struct late_call *right)
 {
 	return left->key->thread == right->key->thread && left->excess.code == right->excess.code;
@@ -176,7 +219,7 @@ int crit_late_sums_put(const struct crit_late_sums *sums, struct crit_delays *de
 	if (!rc)
 		qsort(calls, count, sizeof(*calls), compare_calls);
 	if (!rc)
-		count = add_up(calls, count);
+		count = limit_partners(calls, add_up(calls, count));
 	for (size_t first = 0, end; first < count && !rc; first = end)
 		end = put_code(&putting, calls, first, count);
 	free(calls);

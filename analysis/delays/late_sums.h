@@ -9,7 +9,8 @@
 #include "analysis/delays/delays.h"
 
 struct crit_late_excess { /* of all meetings, or messages to one, to which a thread was late */
-	uint32_t bucket, code; /* that it came in, and that it did longer */
+	uint32_t bucket; /* that it came in */
+	uint32_t code; /* that it did longer; CRIT_NONE: all together, of which no more counts */
 	uint32_t partner; /* who waited for a message; CRIT_NONE: at meetings */
 	double ns;
 };

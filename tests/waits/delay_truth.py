@@ -8,9 +8,10 @@ A program is a list of steps per thread: it does some code, has no CPU, waits fo
 one, whose doings are its own meanwhile, has a message for which another one waits, forks, or meets the others of a
 group, whose members come in any order and leave when all are there.  What happened becomes a film, whose delays must be
 those of a comparison of all members' nanoseconds since each was there before, no more than was waited for it there,
-added up per late thread and call before what is below 0 is dropped; of each code meetings or one partner of messages
-count, what tells most.  Dropping first must give something else in some programs.  What all late ones computed longer,
-in all codes together and as far as it was waited for, must be the same, too.
+added up per late thread and call before what is below 0 is dropped, and of all codes of a thread no more than it did
+longer in all; of each code meetings or one partner of messages count, what tells most.  Dropping first must give
+something else in some programs.  What all late ones computed longer, in all codes together and as far as it was waited
+for, must be the same, too.
 """
 import collections
 import fractions
@@ -51,6 +52,7 @@ class Run:
         self.dropped = collections.defaultdict(fractions.Fraction)  # (thread, code): each meeting by itself
         self.meetings = 0
         self.late_sum = fractions.Fraction(0)
+        self.limits = collections.defaultdict(fractions.Fraction)  # (thread, partner or None): of all codes
         self.sleeps = [[] for _ in range(self.threads)]  # (from, until, waker)
         self.groups = [sorted(dice.sample(range(self.threads), dice.randint(1, self.threads))) for _ in range(GROUPS)]
         for _ in range(dice.randint(5, 60)):
@@ -140,7 +142,9 @@ class Run:
         other = collections.Counter(self.did[thread][before.get(thread, 0):begin])
         self.talked[partners] = {sender: act, thread: begin}
         codes = {*late, *other} - {None}
-        share = share_of(sum(late[code] - other[code] for code in codes), act - begin)
+        longer = sum(late[code] - other[code] for code in codes)
+        share = share_of(longer, act - begin)
+        self.limits[sender, thread] += max(share * longer, 0) / 2
         self.add_late(sum(late[code] - other[code] for code in codes - {NO_CPU}), act - begin)
         for code in codes:
             self.excess[sender, thread, self.call_of(sender, act), code] += share * fractions.Fraction(
@@ -197,7 +201,9 @@ class Run:
             mean = fractions.Fraction(sum(counter[code] for counter in did.values()), len(members))
             excesses[code] = did[late][code] - mean
         waited = fractions.Fraction(sum(came[late] - came[m] for m in members), len(members))
-        share = share_of(sum(excesses.values()), waited)
+        longer = sum(excesses.values())
+        share = share_of(longer, waited)
+        self.limits[late, None] += max(share * longer, 0)
         self.add_late(sum(excess for code, excess in excesses.items() if code != NO_CPU), waited)
         for code, excess in excesses.items():
             excess *= share
@@ -227,6 +233,13 @@ class Run:
         totals = collections.defaultdict(fractions.Fraction)
         for (thread, partner, _, code), excess in self.excess.items():
             totals[thread, code, partner] += max(excess, 0)
+        sums = collections.defaultdict(fractions.Fraction)
+        for (thread, _, partner), total in totals.items():
+            sums[thread, partner] += total
+        for key in totals:
+            limit = self.limits[key[0], key[2]]
+            if sums[key[0], key[2]] > limit:
+                totals[key] *= limit / sums[key[0], key[2]]
         told = collections.defaultdict(fractions.Fraction)
         for thread, code in {key[:2] for key in totals}:
             most = max(total for key, total in totals.items() if key[:2] == (thread, code))
