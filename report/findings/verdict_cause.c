@@ -85,90 +85,165 @@ static struct candidate find(const struct crit_summary *summary)
 		if (candidate.share > best.share)
 			best = candidate;
 	}
-	if (best.share < least_share(summary) || causes->costs->wait_count < LEAST_WAITS ||
+	if (!best.row || causes->costs->wait_count < LEAST_WAITS ||
 	    best.row->without_cpu > MOST_WITHOUT_CPU)
 		best.row = NULL;
 	return best;
 }
 
-struct for_ends { /* waiting of threads that do next to nothing else, for others to end */
+struct aside { /* waiting of threads that do next to nothing, and are not held up */
 	double all_s, unit_s; /* for all; for one */
 };
 
-/* Who waits so is not held up, as a main thread that joins its workers.  unit_row: a thread's. */
-static struct for_ends find_ends(const struct crit_summary *summary, size_t unit_row)
+static bool is_nobody(const struct crit_who *who)
 {
-	const struct crit_results *results = summary->results;
-	struct for_ends ends = { 0 };
-	bool *is_unit;
-
-	if (results->has_ranks || !results->await_count)
-		return ends;
-	is_unit = crit_lost_units_mark(results);
-	for (size_t i = 0; is_unit && i < results->await_count; i++) {
-		const struct crit_await_row *await = &results->awaits[i];
-		const double waited_s = 1e-9 * (double)(await->until_ns - await->since_ns);
-
-		if (is_unit[await->waiter])
-			continue;
-		ends.all_s += waited_s;
-		ends.unit_s += await->ended == unit_row ? waited_s : 0;
-	}
-	free(is_unit);
-	return ends;
+	return who->thread == CRIT_NONE && who->rank == CRIT_NONE && !who->lock;
 }
 
 /*
- * What a unit costs without what is for ends.  Of those who wait behind others for it nobody knows
- * who does so for an end: then at least so much.
+ * Of threads that do next to nothing, those that wait a few times in all, as idle ones of a pool.
+ * A main thread may wait for what a pool does.
  */
-static double without_ends(const struct crit_summary *summary, size_t unit_row,
-			   const struct for_ends *ends, double cost_s)
+static bool *mark_idle(const struct crit_summary *summary, const bool *is_unit)
 {
 	const struct crit_cause_table *causes = summary->causes;
-	double direct_s = -ends->unit_s;
+	const size_t count = summary->results->thread_count;
+	uint64_t *waits = calloc(count + 1, sizeof(*waits));
+	bool *is_idle = calloc(count + 1, sizeof(*is_idle));
 
-	if (ends->all_s <= 0)
-		return cost_s;
+	for (size_t i = 0; waits && i < causes->pair_count; i++)
+		if (causes->pairs[i].from.thread != CRIT_NONE)
+			waits[causes->pairs[i].from.thread] += causes->pairs[i].count;
+	for (size_t i = 0; waits && is_idle && i < count; i++) {
+		const struct crit_thread_row *thread = &summary->results->threads[i];
+
+		is_idle[i] = !is_unit[i] && thread->tid != thread->pid && waits[i] < LEAST_WAITS;
+	}
+	free(waits);
+	return is_idle;
+}
+
+/* For the ends of others, as a main thread for its workers.  is_idle: not of these; NULL: of all. */
+static void add_ends(const struct crit_results *results, size_t unit_row, const bool *is_unit,
+		     const bool *is_idle, struct aside *aside)
+{
+	for (size_t i = 0; i < results->await_count; i++) {
+		const struct crit_await_row *await = &results->awaits[i];
+		const double waited_s = 1e-9 * (double)(await->until_ns - await->since_ns);
+
+		if (is_unit[await->waiter] || (is_idle && is_idle[await->waiter]))
+			continue;
+		aside->all_s += waited_s;
+		aside->unit_s += await->ended == unit_row ? waited_s : 0;
+	}
+}
+
+/* Of an idle thread of a pool for work, of a ticker for its timer. */
+static void add_idle(const struct crit_cause_table *causes, size_t unit_row, const bool *is_unit,
+		     const bool *is_idle, struct aside *aside)
+{
+	for (size_t i = 0; i < causes->pair_count; i++) {
+		const struct crit_waiter_row *pair = &causes->pairs[i];
+		const uint32_t waiter = pair->from.thread;
+		const double waited_s = 1e-9 * (double)pair->raw_ns;
+
+		if (waiter == CRIT_NONE || is_unit[waiter] ||
+		    !(is_idle[waiter] || is_nobody(&pair->to)))
+			continue;
+		aside->all_s += waited_s;
+		aside->unit_s += pair->to.thread == unit_row ? waited_s : 0;
+	}
+}
+
+/* unit_row: a thread's.  has_idle: or else waiting for ends alone is aside. */
+static struct aside find_aside(const struct crit_summary *summary, size_t unit_row, bool has_idle)
+{
+	struct aside aside = { 0 };
+	bool *is_unit = NULL, *is_idle = NULL;
+
+	if (!summary->results->has_ranks)
+		is_unit = crit_lost_units_mark(summary->results);
+	if (is_unit && has_idle)
+		is_idle = mark_idle(summary, is_unit);
+	if (is_unit)
+		add_ends(summary->results, unit_row, is_unit, is_idle, &aside);
+	if (is_idle)
+		add_idle(summary->causes, unit_row, is_unit, is_idle, &aside);
+	free(is_idle);
+	free(is_unit);
+	return aside;
+}
+
+/* What others wait for a unit itself, without what is aside; s. */
+static double direct_of(const struct crit_summary *summary, size_t unit_row,
+			const struct aside *aside)
+{
+	const struct crit_cause_table *causes = summary->causes;
+	double direct_s = -aside->unit_s;
+
 	for (size_t i = 0; i < causes->pair_count; i++)
 		if (causes->pairs[i].to.thread == unit_row)
 			direct_s += 1e-9 * (double)causes->pairs[i].raw_ns;
-	return fmin(cost_s, fmax(fmax(direct_s, cost_s - ends->all_s), 0));
+	return fmax(direct_s, 0);
 }
 
-/* Of all waiting but that for ends; 0: it is too little for a word. */
-static double share_of(const struct crit_summary *summary, const struct candidate *candidate)
+/*
+ * What a unit costs without what is aside.  Of those who wait behind others for it nobody knows
+ * whose waiting is: then at least so much.
+ */
+static double without_aside(const struct crit_summary *summary, size_t unit_row,
+			    const struct aside *aside, double cost_s)
+{
+	if (aside->all_s <= 0)
+		return cost_s;
+	return fmin(cost_s, fmax(direct_of(summary, unit_row, aside), cost_s - aside->all_s));
+}
+
+/* Shares of all waiting that is not aside; 0: it is too little for a word. */
+static void leave_aside(const struct crit_summary *summary, bool has_idle,
+			struct candidate *candidate)
 {
 	const size_t unit_row = unit_of(summary, candidate->row);
-	const struct for_ends ends = find_ends(summary, unit_row);
+	const struct aside aside = find_aside(summary, unit_row, has_idle);
 	const double all_s = 1e-9 * (double)summary->causes->costs->waiting;
-	const double cost_s = without_ends(summary, unit_row, &ends, candidate->share * all_s);
+	const double cost_s = without_aside(summary, unit_row, &aside, candidate->share * all_s);
+	double direct_ratio = candidate->direct / candidate->share;
 
-	if (cost_s < LEAST_HELD_UP_RATIO * summary->lost.window_s || all_s <= ends.all_s)
-		return 0;
-	return fmin(cost_s / (all_s - ends.all_s), 1);
+	if (has_idle && aside.all_s > 0)
+		direct_ratio = fmin(direct_of(summary, unit_row, &aside) / cost_s, 1);
+	candidate->share = 0;
+	if (cost_s < LEAST_HELD_UP_RATIO * summary->lost.window_s || all_s <= aside.all_s)
+		return;
+	candidate->share = fmin(cost_s / (all_s - aside.all_s), 1);
+	candidate->direct = candidate->share * direct_ratio;
 }
 
 void crit_verdict_cause(const struct crit_summary *summary, char *text, size_t text_bytes,
 			size_t *ret_unit_row)
 {
 	char who[CRIT_CAUSE_WHO_BYTES], what[CRIT_CAUSE_WHAT_BYTES], through[64] = "";
-	struct candidate found;
-	double indirect, share;
+	struct candidate best, found;
+	double indirect;
 
 	text[0] = '\0';
 	if (!summary->causes)
 		return;
-	found = find(summary);
-	share = found.row ? share_of(summary, &found) : 0;
-	if (share < least_share(summary))
+	found = best = find(summary);
+	if (!best.row)
+		return;
+	leave_aside(summary, false, &found);
+	if (found.share < least_share(summary)) {
+		found = best;
+		leave_aside(summary, true, &found);
+	}
+	if (found.share < least_share(summary))
 		return;
 	*ret_unit_row = unit_of(summary, found.row);
 	indirect = 1 - found.direct / found.share;
 	if (indirect >= THROUGH_OTHERS)
 		(void)snprintf(through, sizeof(through), ", %.0f%% of that through others",
 			       100 * indirect);
-	(void)snprintf(text, text_bytes, "%.0f%% of all waiting is for %s%s, %s", 100 * share,
+	(void)snprintf(text, text_bytes, "%.0f%% of all waiting is for %s%s, %s", 100 * found.share,
 		       crit_cause_who(summary->results, &found.row->who, who), through,
 		       crit_cause_what(found.row, what));
 }
@@ -269,11 +344,6 @@ struct sleeper { /* a thread, while it is blocked by nobody of the run */
 	size_t row;
 	double outside_s, waited_s; /* for so long; threads that do something wait for it */
 };
-
-static bool is_nobody(const struct crit_who *who)
-{
-	return who->thread == CRIT_NONE && who->rank == CRIT_NONE && !who->lock;
-}
 
 /* Of the threads that do something, the one that nobody of the run blocks longest. */
 static struct sleeper longest_sleeper(const struct crit_summary *summary, const bool *is_unit,
@@ -390,7 +460,8 @@ double crit_verdict_waited(const struct crit_summary *summary, size_t unit_row)
 {
 	const struct crit_results *results = summary->results;
 	crit_integral cost = 0;
-	struct for_ends ends;
+	struct aside aside;
+	double waited_s, all_s;
 
 	if (summary->unit == CRIT_UNIT_RANKS)
 		return fmin(crit_fix_seconds(results->ranks[unit_row].run.blame),
@@ -403,8 +474,13 @@ double crit_verdict_waited(const struct crit_summary *summary, size_t unit_row)
 	}
 	if (!summary->causes || summary->lost.unit_count < 2) /* then all may wait for its end */
 		return 1e-9 * (double)cost;
-	ends = find_ends(summary, unit_row);
-	return without_ends(summary, unit_row, &ends, 1e-9 * (double)cost);
+	aside = find_aside(summary, unit_row, false);
+	waited_s = without_aside(summary, unit_row, &aside, 1e-9 * (double)cost);
+	aside = find_aside(summary, unit_row, true);
+	if (aside.all_s <= 0)
+		return waited_s;
+	all_s = 1e-9 * (double)summary->causes->costs->waiting;
+	return fmin(waited_s, fmax(direct_of(summary, unit_row, &aside), all_s - aside.all_s));
 }
 
 struct blocked_call {

@@ -186,6 +186,63 @@ static void test_joined(void)
 	crit_summary_fini(&summary);
 }
 
+/*
+ * A thread that does next to nothing waits for a timer, or idles in a pool: it is not held up.  Who
+ * goes on in each step is, and so is a main thread; and the unit's own sleep counts.
+ */
+static void test_idle(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t waiter, waits_for; /* CRIT_NONE: nobody of the run */
+		uint64_t count;
+		uint32_t tid;
+		double share, waited_s;
+		const char *cause;
+	} cases[] = {
+		{ "ticker", 0, CRIT_NONE, 100, 503, 400 / 1700.0, 0.4, "100% of all waiting" },
+		{ "pool", 0, 1, 2, 503, 1, 0.4, "100% of all waiting" },
+		{ "in each step", 0, 1, 40, 503, 1, 1.7, "100% of all waiting" },
+		{ "main thread", 0, 1, 2, 500, 1, 1.7, "100% of all waiting" },
+		{ "unit sleeps", 2, CRIT_NONE, 100, 503, 400 / 1700.0, 0.4, "" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct crit_cause_row row = { .who = { .rank = CRIT_NONE, .thread = 1 },
+					      .share = cases[i].share };
+		struct crit_waiter_row pairs[] = {
+			{ .from = { .thread = cases[i].waiter },
+			  .to = { .rank = CRIT_NONE, .thread = cases[i].waits_for },
+			  .count = cases[i].count,
+			  .raw_ns = 1300 * MS },
+			{ .from = { .thread = 2 },
+			  .to = { .rank = CRIT_NONE, .thread = 1 },
+			  .count = 40,
+			  .raw_ns = 400 * MS },
+		};
+		struct crit_costs costs = { .wait_count = 140, .waiting = 1700 * MS };
+		const struct crit_cause_table causes = { .costs = &costs,
+							 .rows = &row,
+							 .row_count = 1,
+							 .pairs = pairs,
+							 .pair_count = 2 };
+		char text[CRIT_CAUSE_SENTENCE];
+		size_t unit_row;
+
+		CHECK_CASE("%s", cases[i].name);
+		row.cost = row.direct = (crit_integral)(cases[i].share * 1700 + 0.5) * MS;
+		fill_joined(&causes, 700);
+		sample.results.await_count = 0;
+		sample.threads[0].tid = cases[i].tid;
+		CHECK_NEAR(crit_verdict_waited(&summary, 1), cases[i].waited_s, 1e-9);
+		crit_verdict_cause(&summary, text, sizeof(text), &unit_row);
+		CHECK_INT_EQ(strncmp(text, cases[i].cause, strlen(cases[i].cause)), 0);
+		CHECK_INT_EQ(!text[0], !cases[i].cause[0]);
+		crit_summary_fini(&summary);
+	}
+	CHECK_CASE("%s", "");
+}
+
 /* Two threads that a lock serialises, held to the end by the one that the other has made. */
 static void test_lock_to_the_end(void)
 {
@@ -353,6 +410,7 @@ static void test_team(void)
 int main(void)
 {
 	test_joined();
+	test_idle();
 	test_team();
 	test_joins();
 	test_gone_late();
