@@ -178,8 +178,11 @@ static void say_promise(struct crit_summary *summary)
 	double *gain_s = &summary->promised_s, foretold_s;
 	char where[CRIT_CAUSE_WHAT_BYTES];
 
-	if (lost->has_foreign_load)
+	if (lost->has_foreign_load) {
+		if (lost->is_by_turns && !lost->named_count)
+			append(summary, "; they work one after another");
 		return;
+	}
 	summary->has_promise = true;
 	*gain_s = lost->is_by_turns ? lost->gain_s
 				    : fmin(lost->gain_s, crit_verdict_late_gain(summary));
@@ -336,12 +339,16 @@ static const struct {
 	[CRIT_LOSS_LIBRARY] = { say_library, CRIT_VERDICT_LIBRARY },
 };
 
-/* Ranks that share CPUs, or lose them to others, are late by turns: no word against anybody. */
+/*
+ * Ranks that share CPUs, or lose them to others, are late by turns: no word against anybody.  Who
+ * works one after another wants CPUs one after another.
+ */
 static bool is_evident(const struct crit_lost_time *lost, enum crit_loss loss, unsigned int said)
 {
 	if (loss == CRIT_LOSS_CPUS)
 		return lost->is_short || lost->has_foreign_load;
 	return loss != CRIT_LOSS_IMBALANCE || lost->named_count || is_serial(lost) ||
+	       lost->is_by_turns ||
 	       !(said >> CRIT_LOSS_CPUS & 1 || lost->lacks_cpus || lost->has_foreign_load);
 }
 
@@ -369,7 +376,8 @@ static enum crit_loss next_loss(const struct crit_summary *summary, unsigned int
 
 		if (said >> i & 1 || loss_s < least_s || loss_s <= best_s ||
 		    !is_evident(&summary->lost, (enum crit_loss)i, said) ||
-		    (i == CRIT_LOSS_CPUS && said && !crit_verdict_cpus_gain(summary, least_s)))
+		    (i == CRIT_LOSS_CPUS && said && !summary->lost.is_by_turns &&
+		     !crit_verdict_cpus_gain(summary, least_s)))
 			continue;
 		best_s = loss_s;
 		best = (enum crit_loss)i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verdict on ranks that all wait in MPI until they are killed.
+// The verdict on ranks that all wait in MPI until they are killed, and on ranks that take turns.
 #include "core/base/call.h"
 #include "report/findings/verdict.h"
 #include "tests/unit/report/test_verdict.h"
@@ -126,6 +126,49 @@ static void test_poller(void)
 	crit_summary_fini(&summary);
 }
 
+/* Of 650 ms in which each rank has work to do, programs outside the run have its CPU for 150. */
+static void fill_turns(uint64_t any_ms)
+{
+	fill();
+	sample.nodes[0].busy_ns = 1000 * MS;
+	sample.nodes[0].shortage.waiting_ns = 0;
+	for (int i = 0; i < 2; i++) {
+		struct crit_rank_row *rank = &sample.ranks[i];
+		struct crit_cells *cells = &sample.threads[i].cells;
+
+		*cells = (struct crit_cells){ 0 };
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_USER] = 500 * MS;
+		cells->ns[CRIT_STATE_RUNNABLE][CRIT_CLASS_USER] = 150 * MS;
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_MPI_WAIT] = 650 * MS;
+		sample.checks[i].active_ns = any_ms * MS;
+		rank->cells = *cells;
+		rank->active_ns = 650 * MS;
+		rank->is_open = false;
+		rank->exit_ns = 0;
+	}
+	summarise();
+	CHECK(summary.lost.has_foreign_load);
+	CHECK_INT_EQ(summary.lost.named_count, 0);
+}
+
+/* Who works one after another does so whatever other programs take; late ones are late by them. */
+static void test_turns(void)
+{
+	fill_turns(1290);
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_IMBALANCE);
+	says("Ranks wait for each other for 0.640 s (49.2% of the window)");
+	says("; they work one after another; others had the CPUs for 0.300 s in which ranks");
+	is_silent_of("sooner");
+	CHECK(!summary.has_promise);
+	crit_summary_fini(&summary);
+	fill_turns(1200);
+	CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_CPUS);
+	says("Others had the CPUs for 0.300 s");
+	is_silent_of("wait for each other");
+	is_silent_of("one after another");
+	crit_summary_fini(&summary);
+}
+
 int main(void)
 {
 	test_deadlock();
@@ -134,5 +177,6 @@ int main(void)
 	test_unknown();
 	test_servers();
 	test_poller();
+	test_turns();
 	return check_done();
 }
