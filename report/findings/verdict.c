@@ -24,7 +24,6 @@
 #define MOST_LOST_RATIO 0.2
 #define LEAST_OF_MOST 0.2 /* of the largest loss: no other one is the finding */
 #define UNEVEN_BALANCE_RATIO 0.95
-#define SINGLE_RATIO 0.5 /* of all active time */
 #define LOCKS_OF_IDLE_RATIO 0.4 /* of what OpenMP threads idle; the rest is in the barrier behind */
 #define SERIAL_RATIO 0.5 /* of imbalance, which a serial part explains then */
 
@@ -417,34 +416,32 @@ static void say_unclear(struct crit_summary *summary)
 		       unit_name(summary), cpus_s, others_s);
 }
 
-/* Nobody else does much, not even all others together. */
-static bool is_single(const struct crit_summary *summary)
+/* is_beside: beside a loss.  False: work is not of one unit alone that others wait for. */
+static bool say_single(struct crit_summary *summary, bool is_beside)
 {
-	const struct crit_lost_time *lost = &summary->lost;
-	const double active_s = lost->useful_s + lost->runnable_s + lost->loss_s[CRIT_LOSS_LIBRARY];
+	char single[CRIT_CAUSE_SENTENCE];
+	double waited_s;
 
-	return lost->unit_count < 2 && lost->units * active_s >= SINGLE_RATIO * summary->cmetric_s;
+	crit_verdict_single(summary, is_beside, single, sizeof(single), &waited_s);
+	if (!single[0])
+		return false;
+	append(summary, "%s%s", is_beside ? "; " : "", single);
+	say_hot(summary, summary->lost.most_row);
+	append(summary, ", and others wait %.3f s for it (sum over %ss)", waited_s,
+	       unit_name(summary));
+	return true;
 }
 
 static void say_even(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
-	const double waited_s = lost->unit_count < 2 ? crit_verdict_waited(summary, lost->most_row)
-						     : 0;
-	char name[160];
 
 	summary->verdict = CRIT_VERDICT_EVEN;
-	if (!is_single(summary)) {
+	if (!crit_verdict_is_single(summary)) {
 		append(summary, "no %s stands out: %.1f%% of the window is useful work",
 		       unit_name(summary), percent_of_window(summary, lost->useful_s));
 		say_unclear(summary);
-	} else if (waited_s >= WORTH_SAYING_RATIO * lost->window_s) {
-		crit_verdict_unit_name(summary, lost->most_row, name, sizeof(name));
-		append(summary,
-		       "only %s has much to do; it is active for %.3f s of %.3f s, and others wait "
-		       "%.3f s for it (sum over %ss)",
-		       name, summary->cmetric_s, lost->window_s, waited_s, unit_name(summary));
-	} else {
+	} else if (!say_single(summary, false)) {
 		append(summary,
 		       "there is one %s only, so nobody else is held up; it is active for %.3f s "
 		       "of %.3f s",
@@ -545,6 +542,8 @@ static void say_losses(struct crit_summary *summary)
 		append(summary, "; the work is slightly uneven (the mean is %.1f%% of the most)",
 		       100 * lost->work_balance_ratio);
 	}
+	if (summary->verdict != CRIT_VERDICT_EVEN)
+		(void)say_single(summary, true); /* may not be so */
 	say_omp(summary);
 	append(summary, ".");
 	if (summary->sentence[0] >= 'a' && summary->sentence[0] <= 'z')

@@ -23,6 +23,7 @@
 #define MOST_WITHOUT_CPU 0.25
 #define HELD_UP_RATIO 0.5 /* of the time without an active rank, which one explains then */
 #define LEAST_HELD_UP_RATIO 0.05 /* of the window */
+#define SINGLE_RATIO 0.5 /* of all active time */
 #define BUSY_RATIO 0.01 /* of the window: threads that do less are no reason */
 #define BLOCKED_CALLS_MAX 32
 #define BLOCKED_CALLS_SAID 3
@@ -481,6 +482,38 @@ double crit_verdict_waited(const struct crit_summary *summary, size_t unit_row)
 		return waited_s;
 	all_s = 1e-9 * (double)summary->causes->costs->waiting;
 	return fmin(waited_s, fmax(direct_of(summary, unit_row, &aside), all_s - aside.all_s));
+}
+
+bool crit_verdict_is_single(const struct crit_summary *summary)
+{
+	const struct crit_lost_time *lost = &summary->lost;
+	const double active_s = lost->useful_s + lost->runnable_s + lost->loss_s[CRIT_LOSS_LIBRARY];
+
+	return lost->unit_count < 2 && lost->units * active_s >= SINGLE_RATIO * summary->cmetric_s;
+}
+
+void crit_verdict_single(const struct crit_summary *summary, bool is_beside, char *text,
+			 size_t text_bytes, double *ret_waited_s)
+{
+	const struct crit_results *results = summary->results;
+	const struct crit_lost_time *lost = &summary->lost;
+	double for_ends_s = 0;
+	char name[160];
+
+	text[0] = '\0';
+	if (!crit_verdict_is_single(summary))
+		return;
+	for (size_t i = 0; is_beside && i < results->await_count; i++)
+		for_ends_s +=
+			1e-9 * (double)(results->awaits[i].until_ns - results->awaits[i].since_ns);
+	*ret_waited_s = crit_verdict_waited(summary, lost->most_row);
+	crit_verdict_unit_name(summary, lost->most_row, name, sizeof(name));
+	if (*ret_waited_s - for_ends_s < LEAST_HELD_UP_RATIO * lost->window_s ||
+	    (is_beside && strstr(summary->sentence, name)))
+		return;
+	(void)snprintf(text, text_bytes,
+		       "only %s has much to do; it is active for %.3f s of %.3f s", name,
+		       summary->cmetric_s, lost->window_s);
 }
 
 struct blocked_call {

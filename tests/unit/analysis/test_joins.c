@@ -243,6 +243,46 @@ static void test_idle(void)
 	CHECK_CASE("%s", "");
 }
 
+/* Of several threads one has all the work, and the others wait for it, also while it sleeps. */
+static void test_single(void)
+{
+	struct crit_cause_row row = { .who = { .rank = CRIT_NONE, .thread = 1 }, .share = 1 };
+	struct crit_waiter_row pair = {
+		.from = { .thread = 2 }, .to = { .thread = 1 }, .count = 4, .raw_ns = 1300 * MS
+	};
+	struct crit_costs costs = { .wait_count = 4, .waiting = 1300 * MS };
+	const struct crit_cause_table causes = {
+		.costs = &costs, .rows = &row, .row_count = 1, .pairs = &pair, .pair_count = 1
+	};
+
+	row.cost = row.direct = 1300 * MS;
+	for (int is_waited_for = 0; is_waited_for < 2; is_waited_for++) {
+		struct crit_cells *cells = &sample.threads[1].cells;
+
+		CHECK_CASE("%s", is_waited_for ? "waited for" : "for its end alone");
+		fill_joined(&causes, 1);
+		crit_summary_fini(&summary);
+		cells->ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = 1000 * MS;
+		cells->ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 1000 * MS; /* it sleeps */
+		sample.threads[1].idle_blocked_ns = 0;
+		sample.checks[0].active_ns = 1000 * MS;
+		sample.results.await_count = is_waited_for ? 0 : 1;
+		summarise();
+		summary.sentence[0] = '\0';
+		summary.causes = &causes;
+		crit_verdict_find(&summary);
+		CHECK_INT_EQ(summary.lost.unit_count, 1);
+		CHECK_INT_EQ(summary.verdict, CRIT_VERDICT_BLOCKED);
+		if (is_waited_for)
+			says("; only thread 501 (worker) of process 500 has much to do; it is "
+			     "active for ");
+		else
+			is_silent_of("only thread");
+		crit_summary_fini(&summary);
+	}
+	CHECK_CASE("%s", "");
+}
+
 /* Two threads that a lock serialises, held to the end by the one that the other has made. */
 static void test_lock_to_the_end(void)
 {
@@ -411,6 +451,7 @@ int main(void)
 {
 	test_joined();
 	test_idle();
+	test_single();
 	test_team();
 	test_joins();
 	test_gone_late();
