@@ -124,7 +124,7 @@ static bool *mark_idle(const struct crit_summary *summary, const bool *is_unit)
 	return is_idle;
 }
 
-/* For the ends of others, as a main thread for its workers.  is_idle: not of these; NULL: of all. */
+/* For the ends of others, as a main thread for its workers.  is_idle: not of these, or NULL. */
 static void add_ends(const struct crit_results *results, size_t unit_row, const bool *is_unit,
 		     const bool *is_idle, struct aside *aside)
 {

@@ -58,8 +58,8 @@ double crit_verdict_waited(const struct crit_summary *summary, size_t unit_row);
 bool crit_verdict_is_single(const struct crit_summary *summary);
 
 /*
- * "only thread 42 (worker) of process 40 has much to do; it is active for 4.8 s of 5.0 s"; "": it is
- * not so, or too little is waited for it.  ret_waited_s: how long others wait; only with a text.
+ * "only thread 42 (worker) of process 40 has much to do; it is active for 4.8 s of 5.0 s"; "": it
+ * is not so, or too little is waited for it.  ret_waited_s: how long others wait; only with a text.
  * is_beside: beside a loss, where they wait for more than its end, and it has no name there yet.
  */
 void crit_verdict_single(const struct crit_summary *summary, bool is_beside, char *text,
