@@ -33,6 +33,11 @@ struct crit_span_frame {
 	bool is_visit; /* counts among the visits of its bucket */
 };
 
+struct crit_cut_span { /* of a worker of OpenMP, whose team ended with its primary thread */
+	struct crit_bucket *bucket; /* NULL: none */
+	uint64_t since_ns, until_ns;
+};
+
 struct crit_thread_account { /* what each event of a thread needs comes first */
 	struct crit_bucket *bucket; /* of the innermost span */
 	uint64_t since_ns; /* begin of the segment */
@@ -62,6 +67,7 @@ struct crit_thread_account { /* what each event of a thread needs comes first */
 	uint32_t idling; /* the member it was, idle until the instance is over, or CRIT_NONE */
 	struct crit_cells cells;
 	uint64_t yielded_ns; /* on CPUs in the present state RUNNABLE */
+	struct crit_cut_span cut; /* the last one */
 } CRIT_LINE_ALIGNED;
 
 struct crit_engine {

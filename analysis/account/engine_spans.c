@@ -84,9 +84,21 @@ static void set_depth(struct crit_engine *engine, uint32_t thread, uint32_t dept
 			    &(struct crit_event){ .time_ns = time_ns, .thread = thread });
 }
 
+/* A process is killed: where its workers are then is worth knowing. */
+static void note_cut(struct crit_thread_account *account, uint64_t time_ns)
+{
+	const struct crit_span_frame *top = account->depth ? &account->spans[account->depth - 1]
+							   : NULL;
+
+	if (top)
+		account->cut = (struct crit_cut_span){ .bucket = top->bucket,
+						       .since_ns = top->enter_ns,
+						       .until_ns = time_ns };
+}
+
 /* A member of an instance that is over: its spans of it end. */
 static void dismiss(struct crit_engine *engine, const struct crit_team_member *member,
-		    uint64_t time_ns)
+		    uint64_t time_ns, bool is_dead)
 {
 	struct crit_thread_account *account = &engine->accounts[member->thread];
 	uint32_t thread = member->thread;
@@ -100,11 +112,13 @@ static void dismiss(struct crit_engine *engine, const struct crit_team_member *m
 	for (uint32_t i = depth; i < account->depth; i++)
 		account->late += account->spans[i].call == CRIT_CONSTRUCT_PARALLEL;
 	account->hidden = 0;
+	if (is_dead)
+		note_cut(account, time_ns);
 	set_depth(engine, thread, depth, time_ns);
 }
 
-/* Dismisses the members of instances that are over now. */
-static void dismiss_others(struct crit_engine *engine, uint64_t time_ns)
+/* Dismisses the members of instances that are over now.  is_dead: with the primary thread. */
+static void dismiss_others(struct crit_engine *engine, uint64_t time_ns, bool is_dead)
 {
 	struct crit_teams *teams = &engine->teams;
 
@@ -114,7 +128,7 @@ static void dismiss_others(struct crit_engine *engine, uint64_t time_ns)
 
 		teams->ending = teams->instances[index].next;
 		while ((first = teams->instances[index].first) != CRIT_NONE)
-			dismiss(engine, &teams->members[first], time_ns);
+			dismiss(engine, &teams->members[first], time_ns, is_dead);
 		crit_teams_end(teams, index);
 	}
 }
@@ -129,7 +143,7 @@ static void end_thread(struct crit_engine *engine, uint32_t thread, uint64_t tim
 			end_construct(engine, thread, &account->spans[i - 1], time_ns, true);
 	}
 	crit_teams_end_idling(engine, thread);
-	dismiss_others(engine, time_ns);
+	dismiss_others(engine, time_ns, true);
 }
 
 void crit_engine_set_state(struct crit_engine *engine, uint32_t thread,
@@ -323,7 +337,7 @@ void crit_engine_leave(struct crit_engine *engine, uint32_t thread, uint32_t cal
 		return;
 	/* had leaves been lost, the outer span ends, and with it all inside */
 	set_depth(engine, thread, depth - 1, time_ns);
-	dismiss_others(engine, time_ns);
+	dismiss_others(engine, time_ns, false);
 }
 
 void crit_engine_clear_spans(struct crit_engine *engine, uint32_t thread, uint64_t time_ns)
@@ -335,7 +349,7 @@ void crit_engine_clear_spans(struct crit_engine *engine, uint32_t thread, uint64
 	if (!account->depth)
 		return;
 	set_depth(engine, thread, 0, time_ns);
-	dismiss_others(engine, time_ns);
+	dismiss_others(engine, time_ns, false);
 }
 
 void crit_engine_set_base(struct crit_engine *engine, uint32_t thread,

@@ -18,6 +18,7 @@ struct gathered_head { /* counts of what follows, and what adds up */
 	uint64_t charge_count;
 	uint64_t sample_row_count;
 	uint64_t block_row_count;
+	uint64_t last_wait_count;
 	uint64_t end_count;
 	uint64_t tag_disagreements;
 	uint64_t tag_stale;
@@ -240,6 +241,18 @@ static int put_blocks(const struct crit_blocks *blocks, struct crit_exchange_buf
 	return crit_exchange_buffer_put(buffer, rows, *ret_count * CRIT_BLOCKS_ROW_BYTES);
 }
 
+static int put_last_waits(struct crit_blocks *blocks, struct crit_exchange_buffer *buffer,
+			  uint64_t *ret_count)
+{
+	struct crit_last_waits *waits;
+	int rc = crit_blocks_find_last(blocks, &waits);
+
+	*ret_count = rc ? 0 : waits->count;
+	return rc ? rc
+		  : crit_exchange_buffer_put(buffer, waits->rows,
+					     waits->count * sizeof(*waits->rows));
+}
+
 static int put_ends(const struct crit_rounds *rounds, struct crit_exchange_buffer *buffer,
 		    uint64_t *ret_count)
 {
@@ -289,6 +302,9 @@ static int pack(const struct crit_rounds *rounds, struct crit_exchange_buffer *b
 	if (!rc)
 		rc = put_blocks(crit_samples_blocks(rounds->samples), buffer,
 				&head.block_row_count);
+	if (!rc)
+		rc = put_last_waits(crit_samples_blocks(rounds->samples), buffer,
+				    &head.last_wait_count);
 	if (!rc)
 		rc = put_ends(rounds, buffer, &head.end_count);
 	head.rc = rc;
@@ -437,6 +453,17 @@ static int take_block(struct unpacking *u)
 	return crit_blocks_add_row(crit_samples_blocks(u->rounds->samples), row);
 }
 
+static int take_last_wait(struct unpacking *u)
+{
+	struct crit_last_waits *waits;
+	struct crit_last_wait row;
+	int rc = crit_blocks_find_last(crit_samples_blocks(u->rounds->samples), &waits);
+
+	if (!rc && !crit_exchange_buffer_take(u->buffer, &u->at, &row, sizeof(row)))
+		rc = -EPROTO;
+	return rc ? rc : crit_last_waits_add(waits, u->rounds->model, &row);
+}
+
 static int take_end(struct unpacking *u)
 {
 	struct gathered_end row;
@@ -490,6 +517,8 @@ static int unpack(struct crit_rounds *rounds, uint32_t process)
 		rc = take_all(&u, head.sample_row_count, take_sample);
 	if (!rc)
 		rc = take_all(&u, head.block_row_count, take_block);
+	if (!rc)
+		rc = take_all(&u, head.last_wait_count, take_last_wait);
 	if (!rc)
 		rc = take_all(&u, head.end_count, take_end);
 	if (!rc)

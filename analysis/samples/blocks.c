@@ -35,7 +35,9 @@ struct blocked { /* a thread */
 	struct capture next; /* of the block that is told next */
 	uint64_t since_ns;
 	uint32_t row; /* a cell: of the time since then, or of the last time */
+	uint32_t operation; /* of a futex, that it blocked in the last time */
 	bool is_counted; /* since then */
+	struct crit_last_block last;
 };
 
 struct crit_blocks {
@@ -49,6 +51,8 @@ struct crit_blocks {
 	struct block_row *rows;
 	size_t row_count, row_capacity;
 	struct crit_index numbers; /* of rows */
+	struct crit_last_waits lasts;
+	bool has_lasts; /* they were found */
 };
 
 static enum crit_block_object object_kind_of(const struct crit_kernel_call *system_call)
@@ -259,6 +263,13 @@ static int end(struct crit_blocks *blocks, uint32_t thread, uint64_t time_ns)
 	if (!is_counted)
 		return 0;
 	blocks->rows[blocked->row].blocked_ns += time_ns - blocked->since_ns;
+	crit_last_block_note(&blocked->last,
+			     &(struct crit_last_block){ .since_ns = blocked->since_ns,
+							.until_ns = time_ns,
+							.call = blocked->call,
+							.address = blocked->capture.address,
+							.request = blocked->capture.request,
+							.operation = blocked->operation });
 	return blocked->capture.address && blocks->paths
 		       ? add_capture(blocks, thread, time_ns - blocked->since_ns)
 		       : 0;
@@ -304,6 +315,7 @@ static int on_block(void *user, const struct crit_event *event)
 	rc = end(blocks, event->thread, event->time_ns);
 	blocked = find_followed(blocks, event->thread);
 	blocked->call = call_of(event->system_call);
+	blocked->operation = event->system_call ? event->system_call->argument_2 : 0;
 	blocked->capture = blocked->next;
 	blocked->next.address = 0;
 	if (rc)
@@ -392,6 +404,7 @@ void crit_blocks_destroy(struct crit_blocks *blocks)
 	free(blocks->is_untold);
 	free(blocks->followed);
 	free(blocks->rows);
+	crit_last_waits_fini(&blocks->lasts);
 	free(blocks);
 }
 
@@ -470,16 +483,34 @@ static void fill_cells(size_t row_count, const uint32_t *thread_rows, struct blo
 	}
 }
 
-int crit_blocks_fill(const struct crit_blocks *blocks, const uint32_t *thread_rows,
+int crit_blocks_find_last(struct crit_blocks *blocks, struct crit_last_waits **ret_waits)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < blocks->engine->model->thread_count && !rc && !blocks->has_lasts;
+	     i++) {
+		const struct blocked *blocked = find_followed(blocks, i);
+
+		if (blocks->engine->model->threads[i].role == CRIT_THREAD_APP)
+			rc = crit_last_waits_note(&blocks->lasts, blocks->engine, blocks->paths, i,
+						  blocked ? &blocked->last : NULL);
+	}
+	blocks->has_lasts = !rc;
+	*ret_waits = &blocks->lasts;
+	return rc;
+}
+
+int crit_blocks_fill(struct crit_blocks *blocks, const uint32_t *thread_rows,
 		     struct crit_results *results)
 {
 	struct block_row **order = calloc(blocks->row_count + 1, sizeof(struct block_row *));
+	struct crit_last_waits *lasts;
 	size_t count = 0;
-	int rc = -ENOMEM;
+	int rc = crit_blocks_find_last(blocks, &lasts) || !order ? -ENOMEM : 0;
 
 	results->blocks.cells = calloc(blocks->row_count + 1, sizeof(*results->blocks.cells));
 	results->blocks.paths = calloc(blocks->row_count + 1, sizeof(*results->blocks.paths));
-	if (order && results->blocks.cells && results->blocks.paths) {
+	if (!rc && results->blocks.cells && results->blocks.paths) {
 		results->blocks.untold_count = blocks->rows[UNTOLD].count;
 		results->blocks.untold_ns = blocks->rows[UNTOLD].blocked_ns;
 		for (size_t i = UNTOLD + 1; i < blocks->row_count; i++)
@@ -487,7 +518,9 @@ int crit_blocks_fill(const struct crit_blocks *blocks, const uint32_t *thread_ro
 		qsort_r(order, count, sizeof(struct block_row *), compare_rows,
 			(void *)thread_rows);
 		fill_cells(count, thread_rows, order, &results->blocks);
-		rc = 0;
+		crit_last_waits_yield(lasts, thread_rows, results);
+	} else {
+		rc = -ENOMEM;
 	}
 	free(order);
 	return rc;

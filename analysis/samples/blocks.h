@@ -15,6 +15,7 @@
 #define CRIT_BLOCKS_H
 
 #include "analysis/account/engine.h"
+#include "analysis/samples/last_waits.h"
 
 #define CRIT_BLOCKS_ROW_BYTES 64u
 
@@ -39,10 +40,17 @@ size_t crit_blocks_rows(const struct crit_blocks *blocks, const void **ret_rows)
 int crit_blocks_add_row(struct crit_blocks *blocks, const void *row);
 
 /*
- * Fills results->blocks once the replay is over; thread_rows: of threads, in the results.
+ * Where the threads that this process replayed wait at their end, once the replay is over; what
+ * others know can be added, and crit_blocks_fill hands it over.  Ownership: borrowed.
  * Errors: -ENOMEM.
  */
-int crit_blocks_fill(const struct crit_blocks *blocks, const uint32_t *thread_rows,
+int crit_blocks_find_last(struct crit_blocks *blocks, struct crit_last_waits **ret_waits);
+
+/*
+ * Fills results->blocks and last_waits once the replay is over; thread_rows: of threads, in the results.
+ * Errors: -ENOMEM.
+ */
+int crit_blocks_fill(struct crit_blocks *blocks, const uint32_t *thread_rows,
 		     struct crit_results *results);
 
 #endif

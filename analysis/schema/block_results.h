@@ -47,11 +47,31 @@ struct crit_block_path { /* by which a cell came there, as far as it was capture
 	uint64_t blocked_ns; /* its part of the cell's */
 };
 
+/*
+ * The last time that an app thread was blocked, or has been in a wait of OpenMP that it does not
+ * leave.  What follows is shorter than a twentieth of it: a thread that is killed runs for a moment.
+ */
+struct crit_last_wait {
+	uint64_t since_ns, until_ns; /* absolute run-clock ns */
+	struct crit_block_call call; /* that it blocks in */
+	uint32_t operation; /* of a futex: lower half of the second argument */
+	uint32_t thread; /* index into threads */
+	uint64_t address; /* behind that call, as a return address; 0: not captured */
+	uint32_t path; /* of the caller, in the tree of samples */
+	uint32_t construct; /* of OpenMP; 0: none */
+	uint64_t site; /* of the construct: return address */
+	bool is_idle; /* a worker of OpenMP without a region */
+	bool is_end_seen; /* of its process */
+	uint8_t exit_signal; /* that killed it, 0 none or not seen */
+};
+
 struct crit_block_results {
 	struct crit_block_cell *cells; /* sorted by thread, call, object */
 	size_t cell_count;
 	struct crit_block_path *paths;
 	size_t path_count;
+	struct crit_last_wait *last_waits; /* sorted by thread, at most one of each */
+	size_t last_wait_count;
 	uint64_t captures;
 	uint64_t untold_count,
 		untold_ns; /* times and time before the first told call of a thread */

@@ -29,6 +29,7 @@ void crit_results_destroy(struct crit_results *results)
 	free(results->messages.lasts);
 	free(results->blocks.cells);
 	free(results->blocks.paths);
+	free(results->blocks.last_waits);
 	free(results->samples.rows);
 	free(results->samples.not_sampled);
 	free(results->samples.paths);

@@ -345,7 +345,7 @@ static double held_up(const struct crit_results *results, const struct crit_lost
 		lost->blocked_alone_s = most * 1e-9;
 	find_gone(results, lost);
 	lost->still = crit_standstill_of(results, silent_ns);
-	return fmax(most, 1e9 * fmax(lost->gone_s, lost->still.s));
+	return fmax(most, 1e9 * fmax(fmax(lost->gone_s, lost->still.s), lost->threads_still.s));
 }
 
 /* Divides the waiting of all units, ns while nobody [0] and while somebody [1] is active. */
@@ -522,6 +522,9 @@ int crit_lost_time_of(const struct crit_results *results, const uint32_t *kinds,
 	crowds = find_crowds(results, &units);
 	if (!crowds)
 		rc = -ENOMEM;
+	if (!rc && check)
+		rc = crit_thread_standstill_find(results, results->window_ns - check->active_ns,
+						 &lost.threads_still);
 	if (!rc && check && results->window_ns && units.count) {
 		add_up(&units, check, &lost);
 		compare(&units, results, kinds, &lost);

@@ -19,6 +19,7 @@
 
 #include "analysis/schema/results.h"
 #include "analysis/table/standstill.h"
+#include "analysis/table/thread_standstill.h"
 
 enum crit_loss {
 	CRIT_LOSS_CPUS = 0, /* CPUs were short: runnable, or waiting for one that was */
@@ -54,7 +55,8 @@ struct crit_lost_time {
 	double blocked_s; /* so much of its time altogether */
 	size_t gone_row; /* of ranks: the first of a world that ended without MPI_Finalize */
 	double gone_s; /* so long before the last one of its world; 0: none did */
-	struct crit_standstill still;
+	struct crit_standstill still; /* of ranks */
+	struct crit_thread_standstill threads_still; /* of a run without ranks */
 	double gain_s; /* potential gain: balance cannot end the run sooner than by this */
 	size_t most_row; /* the unit with most work */
 	size_t serial_row; /* of threads: the one with most work done alone, by lost_units.h */

@@ -10,6 +10,7 @@
 
 #include "core/base/call.h"
 #include "report/causes/cause_words.h"
+#include "report/causes/stalled_threads.h"
 #include "report/findings/preempted.h"
 #include "report/findings/verdict_cause.h"
 #include "report/findings/verdict_excess.h"
@@ -24,7 +25,7 @@
 #define MOST_LOST_RATIO 0.2
 #define LEAST_OF_MOST 0.2 /* of the largest loss: no other one is the finding */
 #define UNEVEN_BALANCE_RATIO 0.95
-#define LOCKS_OF_IDLE_RATIO 0.4 /* of what OpenMP threads idle; the rest is in the barrier behind */
+#define STANDSTILL_RATIO 0.5 /* of the time that nobody is active, where it may be no deadlock */
 #define SERIAL_RATIO 0.5 /* of imbalance, which a serial part explains then */
 
 static void append(struct crit_summary *summary, const char *format, ...)
@@ -449,42 +450,6 @@ static void say_even(struct crit_summary *summary)
 	}
 }
 
-/* That OpenMP threads wait for locks, critical and ordered sections: of what they idle. */
-static double waited_for_locks(const struct crit_results *results)
-{
-	double sum_ns = 0;
-
-	for (size_t i = 0; i < results->call_count; i++) {
-		const struct crit_call_row *row = &results->calls[i];
-
-		if (row->call >= CRIT_CONSTRUCT_CRITICAL_WAIT &&
-		    row->call <= CRIT_CONSTRUCT_ATOMIC_WAIT)
-			sum_ns += (double)row->wait_ns;
-	}
-	return sum_ns;
-}
-
-/* Ranks are active while one of their threads is: what the others idle is said apart. */
-static void say_omp(struct crit_summary *summary)
-{
-	const struct crit_efficiency *eff = &summary->efficiency;
-	double idle_ns = eff->omp_scheduling_ns + eff->omp_imbalance_ns + eff->omp_serial_ns;
-	const char *why = "in serial parts";
-
-	if (summary->unit != CRIT_UNIT_RANKS ||
-	    idle_ns * 1e-9 < WORTH_SAYING_RATIO * eff->cpus * summary->lost.window_s)
-		return;
-	if (eff->omp_imbalance_ns > eff->omp_serial_ns)
-		why = "by imbalance inside regions";
-	if (eff->omp_scheduling_ns > fmax(eff->omp_serial_ns, eff->omp_imbalance_ns))
-		why = "for lack of work inside regions";
-	if (waited_for_locks(summary->results) >= LOCKS_OF_IDLE_RATIO * idle_ns)
-		why = "for locks, critical or ordered sections";
-	append(summary,
-	       "; inside ranks OpenMP threads idle for %.3f s (sum over threads), mostly %s",
-	       idle_ns * 1e-9, why);
-}
-
 /* Yields what is said by it: bits of losses. */
 static unsigned int say_loss(struct crit_summary *summary, enum crit_loss loss)
 {
@@ -508,31 +473,73 @@ static unsigned int say_loss(struct crit_summary *summary, enum crit_loss loss)
 	return 1u << loss;
 }
 
+/* The largest of those that are not said yet, if it matters. */
+static void say_next_loss(struct crit_summary *summary, unsigned int *said)
+{
+	const enum crit_loss next =
+		next_loss(summary, *said, WORTH_SAYING_RATIO * summary->lost.window_s);
+
+	if (next == CRIT_LOSS_UNKNOWN)
+		return;
+	append(summary, "; ");
+	*said |= say_loss(summary, next);
+}
+
+static void end_sentence(struct crit_summary *summary)
+{
+	append(summary, ".");
+	if (summary->sentence[0] >= 'a' && summary->sentence[0] <= 'z')
+		summary->sentence[0] = (char)(summary->sentence[0] - 'a' + 'A');
+}
+
+/*
+ * Threads that stand still until they are killed.  Where these do so for each other's sake nothing
+ * else matters: the run would not have ended.  False: there is more to say, or all.
+ */
+static bool say_stalled(struct crit_summary *summary, enum crit_loss first, unsigned int *said)
+{
+	const double still_s = summary->lost.threads_still.s;
+	char text[sizeof(summary->sentence)];
+	const enum crit_stall stall = crit_stalled_threads_say(summary, text, sizeof(text));
+
+	if (stall == CRIT_STALL_NONE || still_s < WORTH_SAYING_RATIO * summary->lost.window_s ||
+	    (stall == CRIT_STALL_OUTSIDE &&
+	     ((first != CRIT_LOSS_ALL_WAITING && first != CRIT_LOSS_BLOCKED) ||
+	      still_s < STANDSTILL_RATIO * 1e-9 * (double)summary->silent_ns)))
+		return false;
+	append(summary, "%s", text);
+	summary->verdict = first == CRIT_LOSS_ALL_WAITING ? CRIT_VERDICT_ALL_WAITING
+							  : CRIT_VERDICT_BLOCKED;
+	*said = 1u << CRIT_LOSS_ALL_WAITING | 1u << CRIT_LOSS_BLOCKED;
+	return stall != CRIT_STALL_OUTSIDE;
+}
+
 /* The largest loss, the next one if it matters, and in any case whose work stands out. */
 static void say_losses(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
 	const enum crit_loss first = next_loss(summary, 0, 0);
 	double least_s = WORTH_SAYING_RATIO * lost->window_s;
+	char omp[CRIT_OMP_SENTENCE];
 	unsigned int said = 0;
 
-	if (!lost->is_work_known) {
+	if (say_stalled(summary, first, &said)) {
+		end_sentence(summary);
+		return;
+	}
+	if (said) {
+		say_next_loss(summary, &said);
+	} else if (!lost->is_work_known) {
 		summary->verdict = CRIT_VERDICT_CPUS;
 		say_cpus(summary);
 	} else if (sum_of_losses(lost) < least_s || first == CRIT_LOSS_UNKNOWN ||
 		   lost->loss_s[first] < LEAST_OF_MOST * most_of_losses(lost)) {
 		say_even(summary);
 	} else {
-		enum crit_loss second;
-
 		said = say_loss(summary, first);
 		summary->verdict = said >> CRIT_LOSS_BLOCKED & 1 ? CRIT_VERDICT_BLOCKED
 								 : clauses[first].kind;
-		second = next_loss(summary, said, least_s);
-		if (second != CRIT_LOSS_UNKNOWN) {
-			append(summary, "; ");
-			said |= say_loss(summary, second);
-		}
+		say_next_loss(summary, &said);
 	}
 	if (lost->named_count && !(said >> CRIT_LOSS_IMBALANCE & 1)) {
 		append(summary, "; ");
@@ -544,10 +551,9 @@ static void say_losses(struct crit_summary *summary)
 	}
 	if (summary->verdict != CRIT_VERDICT_EVEN)
 		(void)say_single(summary, true); /* may not be so */
-	say_omp(summary);
-	append(summary, ".");
-	if (summary->sentence[0] >= 'a' && summary->sentence[0] <= 'z')
-		summary->sentence[0] = (char)(summary->sentence[0] - 'a' + 'A');
+	crit_verdict_omp(summary, omp, sizeof(omp));
+	append(summary, "%s", omp);
+	end_sentence(summary);
 }
 
 static double lost_records_ratio(const struct crit_results *results)
@@ -567,13 +573,6 @@ static void say_nothing(struct crit_summary *summary, const char *why)
 	append(summary, "Nothing to judge: %s.", why);
 }
 
-static void say_incomplete(struct crit_summary *summary, double ratio)
-{
-	summary->verdict = CRIT_VERDICT_INCOMPLETE;
-	append(summary, "Too incomplete to judge: %.0f%% of what happened was lost (see Losses).",
-	       100 * ratio);
-}
-
 void crit_verdict_find(struct crit_summary *summary)
 {
 	const struct crit_lost_time *lost = &summary->lost;
@@ -587,7 +586,10 @@ void crit_verdict_find(struct crit_summary *summary)
 					     ? "the recording holds no active rank"
 					     : "the recording holds no active thread");
 	} else if (lost_ratio > MOST_LOST_RATIO) {
-		say_incomplete(summary, lost_ratio);
+		summary->verdict = CRIT_VERDICT_INCOMPLETE;
+		append(summary,
+		       "Too incomplete to judge: %.0f%% of what happened was lost (see Losses).",
+		       100 * lost_ratio);
 	} else if (lost->window_s < LEAST_WINDOW_S) {
 		summary->verdict = CRIT_VERDICT_TOO_SHORT;
 		append(summary, "Too short to judge: the window is %.3f s, less than %.1f s.",

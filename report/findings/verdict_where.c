@@ -2,6 +2,7 @@
 // The place part of the verdict: the region one rank works in, and the call the others wait in.
 #include "report/findings/verdict_where.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #define LAST_PLACES_MAX 16 /* told apart */
 #define LAST_PLACES_SAID 3
 #define LAST_RANKS_SAID 3 /* of each */
+#define LOCKS_OF_IDLE_RATIO 0.4 /* of what OpenMP threads idle; the rest is in the barrier behind */
+#define OMP_WORTH_SAYING_RATIO 0.05 /* of the window */
 #define LEAST_WAITED_RATIO 0.1 /* of the sum of delays; where all wait it is more than that sum */
 
 /* " at solver+0x14c1": where most of the waiting in a call is; sites come in that order. */
@@ -285,4 +288,42 @@ void crit_verdict_last_calls(const struct crit_summary *summary, char *text, siz
 	if (left)
 		(void)snprintf(text + strlen(text), text_bytes - strlen(text),
 			       " and %zu more in other calls", left);
+}
+
+/* That OpenMP threads wait for locks, critical and ordered sections: of what they idle. */
+static double waited_for_locks(const struct crit_results *results)
+{
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < results->call_count; i++) {
+		const struct crit_call_row *row = &results->calls[i];
+
+		if (row->call >= CRIT_CONSTRUCT_CRITICAL_WAIT &&
+		    row->call <= CRIT_CONSTRUCT_ATOMIC_WAIT)
+			sum_ns += (double)row->wait_ns;
+	}
+	return sum_ns;
+}
+
+/* Ranks are active while one of their threads is: what the others idle is said apart. */
+void crit_verdict_omp(const struct crit_summary *summary, char *text, size_t text_bytes)
+{
+	const struct crit_efficiency *eff = &summary->efficiency;
+	double idle_ns = eff->omp_scheduling_ns + eff->omp_imbalance_ns + eff->omp_serial_ns;
+	const char *why = "in serial parts";
+
+	text[0] = '\0';
+	if (summary->unit != CRIT_UNIT_RANKS ||
+	    idle_ns * 1e-9 < OMP_WORTH_SAYING_RATIO * eff->cpus * summary->lost.window_s)
+		return;
+	if (eff->omp_imbalance_ns > eff->omp_serial_ns)
+		why = "by imbalance inside regions";
+	if (eff->omp_scheduling_ns > fmax(eff->omp_serial_ns, eff->omp_imbalance_ns))
+		why = "for lack of work inside regions";
+	if (waited_for_locks(summary->results) >= LOCKS_OF_IDLE_RATIO * idle_ns)
+		why = "for locks, critical or ordered sections";
+	(void)snprintf(
+		text, text_bytes,
+		"; inside ranks OpenMP threads idle for %.3f s (sum over threads), mostly %s",
+		idle_ns * 1e-9, why);
 }

@@ -5,6 +5,8 @@
 
 #include "report/tables/summary.h"
 
+#define CRIT_OMP_SENTENCE 160 /* bytes */
+
 /* " at solver+0x14c1": where most of the waiting in a call is; "" unknown. */
 void crit_verdict_call_site(const struct crit_summary *summary, uint32_t call, char *text,
 			    size_t text_bytes);
@@ -21,5 +23,11 @@ void crit_verdict_where(const struct crit_summary *summary, size_t unit_row, uin
  * solver.c:50", the fewest first.
  */
 void crit_verdict_last_calls(const struct crit_summary *summary, char *text, size_t text_bytes);
+
+/*
+ * "; inside ranks OpenMP threads idle for 1.2 s (sum over threads), mostly in serial parts": ranks
+ * are active while one of their threads is; "": it is not worth a word.
+ */
+void crit_verdict_omp(const struct crit_summary *summary, char *text, size_t text_bytes);
 
 #endif

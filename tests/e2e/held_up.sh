@@ -121,6 +121,56 @@ for flavour in "${flavours[@]}"; do
 	done
 done
 
+# Threads that wait for each other until the limit ends them are in a deadlock; who waits for what comes from outside is
+# not, nor is a program that goes on.
+killed="[0-9.]+ s \\([0-9.]+% of the window\\), until SIGTERM ends them, no thread computes"
+doomed="; nobody is left who could let one of them go on: that is a deadlock\\."
+unwoken="; nobody is left who could wake one of them: that is a deadlock, unless they wait for a signal or a timeout\\."
+outside="; what would let them go on is not recorded, as input, time or a signal"
+thread="thread [0-9]+ \\(stalls\\)"
+line="stalls\\.c:[0-9]+"
+while IFS=';' read -r kind regex; do
+	limit_s=3 launch "stalls-$kind" run none 0 "$apps/stalls" "$kind" 100 < <(sleep 5)
+	has_last_report 20
+	point "stalls-$kind: the last report" $? ""
+	said=$(ask 'r["verdict"]["sentence"]')
+	regex=${regex//KILLED/$killed} regex=${regex//DOOMED/$doomed} regex=${regex//UNWOKEN/$unwoken}
+	regex=${regex//OUTSIDE/$outside} regex=${regex//THREAD/$thread}
+	regex=${regex//LOCK/pthread_mutex_lock} regex=${regex//LINE/$line}
+	[[ $said =~ ^$regex ]]
+	point "stalls-$kind: the sentence" $? "$said"
+done <<'END'
+locks;For the last KILLED: THREAD is in LOCK at take_first LINE, .*threads .* in LOCK at take_both LINE.*DOOMED
+self;For the last KILLED: THREAD is in LOCK at take_twice .*, THREAD in pthread_join at run .*DOOMED
+wakeup;For the last KILLED: .*THREAD in pthread_cond_wait at await_change .*UNWOKEN
+barrier;For the last KILLED: .*threads .* in pthread_barrier_wait at meet .*DOOMED
+reporter;For the last KILLED but 1 that does now and then, for 0\.0.* in LOCK at .*; that is a deadlock, unless one
+reads;For the last KILLED: .* in read.*OUTSIDE
+server;For the last KILLED: .* in poll at run .*OUTSIDE
+input;For the last KILLED: .* in read at read_input .*OUTSIDE
+over;Thread.* blocked for
+END
+
+# A team likewise, whether its threads sleep in the runtime or spin there.
+for runtime in gnu llvm; do
+	trial_has "crossed_locks-$runtime" "OpenMP of $runtime" || continue
+	while IFS=';' read -r kind place; do
+		name=crossed-$kind-$runtime
+		mode=run
+		[ "$runtime" = gnu ] || mode=llvm
+		limit_s=4 launch "$name" "$mode" none 0 "$apps/crossed_locks-$runtime" "$kind" 100
+		has_last_report 20
+		point "$name: the last report" $? ""
+		said=$(ask 'r["verdict"]["sentence"]')
+		regex=".* in omp $kind wait at $place crossed_locks.c:.* in omp implicit barrier"
+		[[ $said =~ ^"For the last "$killed:$regex.*$doomed ]]
+		point "$name: the sentence" $? "$said"
+	done <<'END'
+critical;enter_first
+lock;lock_both
+END
+done
+
 # Half of rank 0's CPU belongs to somebody else: the same work takes it twice as long.
 is_in_line=
 "$apps/duty" crit-hog 0 50 >/dev/null &

@@ -231,11 +231,62 @@ static void check_captures(void)
 	crit_results_destroy(r);
 }
 
+static void check_last_wait(const struct crit_results *r, size_t at, uint32_t tid,
+			    uint64_t since_ms, uint64_t until_ms)
+{
+	const struct crit_last_wait *wait = &r->blocks.last_waits[at];
+
+	CHECK_CASE("thread %u", tid);
+	CHECK_UINT_EQ(r->threads[wait->thread].tid, tid);
+	CHECK_UINT_EQ(wait->since_ns - r->window_begin_ns, since_ms * MS);
+	CHECK_UINT_EQ(wait->until_ns - r->window_begin_ns, until_ms * MS);
+}
+
+/*
+ * A thread that is killed after 100 ms in a lock blocks for a moment on its way out; one sleeps
+ * again and again; another one is still blocked when the recording ends.
+ */
+static void check_last_waits(void)
+{
+	const struct crit_kernel_call sleep = call_of(SYS_clock_nanosleep, 1, 0);
+	const struct crit_kernel_call lock = call_of(SYS_futex, LOCK_A, FUTEX_WAIT_PRIVATE);
+	struct crit_maker *m = crit_act_begin("node");
+	struct crit_results *r;
+
+	crit_act_enrol(m, 0, ROOT);
+	crit_act_start(m, 1 * MS, OTHER, OTHER, 1);
+	crit_act_start(m, 2 * MS, OTHER + 1, OTHER + 1, 2);
+	crit_act_out(m, 5 * MS, OTHER + 1, 2, CRIT_ACT_SLEEPING);
+	block(m, 10 * MS, OTHER, 30 * MS, sleep);
+	block(m, 50 * MS, OTHER, 20 * MS, sleep);
+	capture(m, 80 * MS, ROOT, 0x10, 0);
+	block(m, 80 * MS, ROOT, 100 * MS, lock);
+	block(m, 181 * MS, ROOT, 3 * MS, sleep);
+	crit_act_end(m, 184 * MS, ROOT, ROOT, 0);
+	crit_act_end(m, 185 * MS, OTHER, OTHER, 1);
+	r = crit_analysed_finish(&m, 1, CRIT_ACTIVE_DEFAULT);
+	if (CHECK_UINT_EQ(r->blocks.last_wait_count, 3)) {
+		check_last_wait(r, 0, ROOT, 80, 180);
+		CHECK_UINT_EQ(r->blocks.last_waits[0].call.object, LOCK_A);
+		CHECK_UINT_EQ(r->blocks.last_waits[0].operation, FUTEX_WAIT_PRIVATE);
+		CHECK_UINT_EQ(r->blocks.last_waits[0].address, 0x10);
+		CHECK(r->blocks.last_waits[0].is_end_seen);
+		check_last_wait(r, 1, OTHER, 50, 70);
+		CHECK_UINT_EQ(r->blocks.last_waits[1].address, 0);
+		check_last_wait(r, 2, OTHER + 1, 2, 185); /* not told where, so all it lives */
+		CHECK_INT_EQ(r->blocks.last_waits[2].call.number, CRIT_BLOCK_NOT_TOLD);
+		CHECK(!r->blocks.last_waits[2].is_end_seen);
+	}
+	CHECK_CASE("%s", "");
+	crit_results_destroy(r);
+}
+
 int main(void)
 {
 	check_calls();
 	check_stops();
 	check_window();
 	check_captures();
+	check_last_waits();
 	return check_done();
 }

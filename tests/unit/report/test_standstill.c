@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verdict on ranks that all wait in MPI until they are killed, and on ranks that take turns.
+// The verdict on ranks that all wait in MPI until they are killed, on threads
+// likewise, and on ranks that take turns.
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
 #include "core/base/call.h"
 #include "report/findings/verdict.h"
 #include "tests/unit/report/test_verdict.h"
@@ -169,6 +174,191 @@ static void test_turns(void)
 	crit_summary_fini(&summary);
 }
 
+enum place { /* code that a thread's last wait was called from */
+	PLACE_NONE = 0,
+	PLACE_MUTEX,
+	PLACE_COND,
+	PLACE_TIMED,
+	PLACE_JOIN,
+	PLACE_READ,
+	PLACE_COUNT
+};
+
+/* A function of the C library, by the address behind its system call. */
+static void find_library(void *user, uint32_t node, uint32_t pid, uint64_t address,
+			 struct crit_source_location *ret_place)
+{
+	static const char *const names[PLACE_COUNT] = {
+		NULL,
+		"___pthread_mutex_lock",
+		"pthread_cond_wait",
+		"pthread_cond_timedwait",
+		"pthread_join",
+		"read",
+	};
+
+	(void)user, (void)node, (void)pid;
+	*ret_place = (struct crit_source_location){ .module = "/lib/libc.so.6",
+						    .function = names[address] };
+}
+
+static void find_program(void *user, const char *path, uint64_t offset,
+			 struct crit_source_location *ret_place)
+{
+	(void)user;
+	*ret_place = (struct crit_source_location){
+		.module = path, .function = "work", .file = "bank.c", .line = (uint32_t)offset
+	};
+}
+
+static struct crit_path_row path_rows[CRIT_PATH_FIRST + 1];
+static char *path_files[] = { (char *)"/opt/bank" };
+static struct crit_last_wait waits[3];
+
+static void wait_in(size_t row, int16_t call, enum place place)
+{
+	waits[row] =
+		(struct crit_last_wait){ .since_ns = sample.results.window_begin_ns + 500 * MS,
+					 .until_ns = sample.results.window_begin_ns + 1990 * MS,
+					 .call.number = call,
+					 .operation = FUTEX_WAIT_PRIVATE,
+					 .thread = (uint32_t)row,
+					 .address = place,
+					 .path = CRIT_PATH_FIRST,
+					 .is_end_seen = true,
+					 .exit_signal = SIGTERM };
+}
+
+/* Of 2 s three threads work for 0.5, then the main one joins the others, which want locks. */
+static void fill_threads(void)
+{
+	results_sample_threads(&sample);
+	sample.checks[0].active_ns = 510 * MS;
+	for (size_t i = 0; i < 3; i++) {
+		struct crit_thread_row *thread = &sample.threads[i];
+
+		thread->cells = (struct crit_cells){ 0 };
+		thread->cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = 500 * MS;
+		thread->cells.ns[CRIT_STATE_BLOCKED][CRIT_CLASS_NONE] = 1500 * MS;
+		thread->birth_ns = sample.results.window_begin_ns;
+		thread->death_ns = sample.results.window_begin_ns + 2000 * MS;
+		wait_in(i, SYS_futex, i ? PLACE_MUTEX : PLACE_JOIN);
+	}
+	path_rows[CRIT_PATH_FIRST] =
+		(struct crit_path_row){ .offset = 42, .parent = CRIT_PATH_COMPLETE };
+	sample.results.samples.paths = path_rows;
+	sample.results.samples.path_count = CRIT_PATH_FIRST + 1;
+	sample.results.samples.path_files = path_files;
+	sample.results.samples.path_file_count = 1;
+	sample.results.blocks.last_waits = waits;
+	sample.results.blocks.last_wait_count = 3;
+}
+
+static void summarise_threads(void)
+{
+	const struct crit_region_finder finder = { .find = find_library,
+						   .find_in_file = find_program };
+	const struct crit_summary_options options = { .critd_path = "/opt/bin/critd",
+						      .finder = &finder };
+
+	CHECK_INT_EQ(crit_summarise(&summary, &sample.results, &options), 0);
+}
+
+static void threads_say(const char *text)
+{
+	summarise_threads();
+	says(text);
+	check_sum();
+	crit_summary_fini(&summary);
+}
+
+static void threads_say_none(const char *name)
+{
+	CHECK_CASE("%s", name);
+	summarise_threads();
+	is_silent_of("deadlock");
+	is_silent_of("For the last");
+	CHECK_NEAR(summary.lost.threads_still.s, 0, 0);
+	check_sum();
+	crit_summary_fini(&summary);
+	CHECK_CASE("%s", "");
+}
+
+static void test_thread_locks(void)
+{
+	fill_threads();
+	threads_say(
+		"For the last 1.490 s (74.5% of the window), until SIGTERM ends them, no thread "
+		"computes: threads 501 (worker) and 502 (worker) are in pthread_mutex_lock at "
+		"work bank.c:42, thread 500 (main) in pthread_join at work bank.c:42; nobody is "
+		"left who could let one of them go on: that is a deadlock.");
+	fill_threads(); /* the recording ends before they do, and one came later */
+	for (size_t i = 0; i < 3; i++) {
+		waits[i].exit_signal = 0;
+		waits[i].is_end_seen = false;
+	}
+	waits[2].since_ns += 100 * MS;
+	threads_say("For the last 1.390 s (69.5% of the window), until the recording ends, no ");
+}
+
+/* What would end a wait, and so what may be said of all. */
+static void test_thread_waits(void)
+{
+	fill_threads();
+	wait_in(2, SYS_futex, PLACE_COND); /* who has the lock may be that one */
+	threads_say(": that is a deadlock.");
+	wait_in(1, SYS_futex, PLACE_COND);
+	threads_say(": that is a deadlock, unless they wait for a signal or a timeout.");
+	wait_in(1, SYS_futex, PLACE_MUTEX);
+	waits[2].address = 0;
+	threads_say(" in futex; nobody is left who could wake one of them: that is a deadlock, "
+		    "unless they wait for a signal or a timeout.");
+	wait_in(2, SYS_read, PLACE_READ);
+	threads_say("; that is a deadlock, unless one that waits for input, time or a signal has "
+		    "the lock.");
+	wait_in(2, SYS_futex, PLACE_TIMED);
+	threads_say("; that is a deadlock, unless one that waits for input, time or a signal has "
+		    "the lock.");
+	wait_in(1, SYS_read, PLACE_READ);
+	threads_say("; what would let them go on is not recorded, as input, time or a signal");
+	summarise_threads();
+	is_silent_of("deadlock");
+	crit_summary_fini(&summary);
+}
+
+/* One that runs now and then, and one that has much to do. */
+static void test_thread_tickers(void)
+{
+	fill_threads();
+	waits[2].since_ns = waits[2].until_ns - 50 * MS;
+	sample.threads[2].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = 20 * MS;
+	threads_say("no thread computes but 1 that does now and then, for 0.020 s at most: thread "
+		    "501 (worker) is in pthread_mutex_lock");
+	sample.threads[2].cells.ns[CRIT_STATE_RUNNING][CRIT_CLASS_NONE] = 1400 * MS;
+	summarise_threads();
+	CHECK(summary.lost.threads_still.s < 0.1);
+	is_silent_of("deadlock");
+	crit_summary_fini(&summary);
+}
+
+static void test_threads_that_go_on(void)
+{
+	fill_threads();
+	for (size_t i = 0; i < 3; i++)
+		waits[i].exit_signal = 0;
+	threads_say_none("they end by themselves");
+	fill_threads();
+	sample.results.blocks.last_wait_count = 0;
+	threads_say_none("nobody waits to the end");
+	fill_threads();
+	sample.checks[0].active_ns = 1500 * MS;
+	threads_say_none("somebody is active meanwhile");
+	fill_threads();
+	for (size_t i = 0; i < 3; i++)
+		waits[i].until_ns -= 200 * MS;
+	threads_say_none("they go on after that");
+}
+
 int main(void)
 {
 	test_deadlock();
@@ -178,5 +368,9 @@ int main(void)
 	test_servers();
 	test_poller();
 	test_turns();
+	test_thread_locks();
+	test_thread_waits();
+	test_thread_tickers();
+	test_threads_that_go_on();
 	return check_done();
 }
