@@ -49,7 +49,7 @@ struct crit_block_path { /* by which a cell came there, as far as it was capture
 
 /*
  * The last time that an app thread was blocked, or has been in a wait of OpenMP that it does not
- * leave.  What follows is shorter than a twentieth of it: a thread that is killed runs for a moment.
+ * leave.  What follows is shorter than a twentieth of it: who is killed runs for a moment.
  */
 struct crit_last_wait {
 	uint64_t since_ns, until_ns; /* absolute run-clock ns */

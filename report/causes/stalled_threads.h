@@ -7,7 +7,7 @@
 
 enum crit_stall {
 	CRIT_STALL_NONE = 0, /* there is no standstill */
-	CRIT_STALL_OUTSIDE, /* what somebody waits for may come from outside: input, time, a signal */
+	CRIT_STALL_OUTSIDE, /* what one waits for may come from outside: input, time, a signal */
 	CRIT_STALL_LOCKS, /* likewise, and others wait for locks */
 	CRIT_STALL_FUTEXES, /* they wait for each other, unless a timeout or signal is to come */
 	CRIT_STALL_DEADLOCK, /* nobody is left who could let one of them go on */

@@ -9,7 +9,7 @@ needs_root "to start a collector for another user"
 launches=20
 [ "${2:-full}" = quick ] && launches=2
 
-# roles: of each rank, how many threads it has of each role, but for those of libraries that ended before MPI_Init did.
+# roles: of each rank, how many threads it has of each role, without those that end before MPI_Init does.
 roles() {
 	ask 'tally((x["rank"], x["role"]) for x in r["threads"] if x["rank"] is not None and x["life_s"] > x["setup_s"])'
 }
