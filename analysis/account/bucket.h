@@ -31,6 +31,11 @@ struct crit_bucket { /* what each span of a call needs comes first */
 	uint64_t bytes; /* of counters only */
 } CRIT_LINE_ALIGNED;
 
+struct crit_cut_span { /* of a worker of OpenMP, whose team ended with its primary thread */
+	struct crit_bucket *bucket; /* NULL: none */
+	uint64_t since_ns, until_ns;
+};
+
 /* The durations of two sets of calls together. */
 void crit_durations_add(struct crit_durations *durations, const struct crit_durations *more);
 

@@ -33,11 +33,6 @@ struct crit_span_frame {
 	bool is_visit; /* counts among the visits of its bucket */
 };
 
-struct crit_cut_span { /* of a worker of OpenMP, whose team ended with its primary thread */
-	struct crit_bucket *bucket; /* NULL: none */
-	uint64_t since_ns, until_ns;
-};
-
 struct crit_thread_account { /* what each event of a thread needs comes first */
 	struct crit_bucket *bucket; /* of the innermost span */
 	uint64_t since_ns; /* begin of the segment */

@@ -47,7 +47,7 @@ int crit_blocks_add_row(struct crit_blocks *blocks, const void *row);
 int crit_blocks_find_last(struct crit_blocks *blocks, struct crit_last_waits **ret_waits);
 
 /*
- * Fills results->blocks and last_waits once the replay is over; thread_rows: of threads, in the results.
+ * Fills results->blocks and last_waits once the replay is over; thread_rows: of threads, there.
  * Errors: -ENOMEM.
  */
 int crit_blocks_fill(struct crit_blocks *blocks, const uint32_t *thread_rows,

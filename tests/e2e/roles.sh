@@ -11,7 +11,8 @@ launches=20
 
 # roles: of each rank, how many threads it has of each role, without those that end before MPI_Init does.
 roles() {
-	ask 'tally((x["rank"], x["role"]) for x in r["threads"] if x["rank"] is not None and x["life_s"] > x["setup_s"])'
+	ask 'tally((x["rank"], x["role"])
+		for x in r["threads"] if x["rank"] is not None and x["life_s"] > x["setup_s"])'
 }
 
 # A collector of root that is there before the ranks, as a prolog leaves it.
