@@ -210,6 +210,7 @@ static void end_own(void)
 /* Bytes of stack that reach up to main's callers. */
 static size_t stack_bytes(uint64_t sp)
 {
+	// NOLINTNEXTLINE(bugprone-signal-handler): raised by the thread itself, in the middle of nothing
 	const uint64_t top = (uint64_t)getauxval(AT_RANDOM); /* above all frames */
 
 	return top > sp && top - sp < CRIT_UNWIND_STACK_BYTES_MAX ? top - sp
@@ -311,6 +312,7 @@ __attribute__((noinline)) static void handle(int number)
 	(void)number;
 	TAKE_COPY(in_handler);
 	in_handler.stack_bytes = stack_bytes(in_handler.sp);
+	// NOLINTNEXTLINE(bugprone-signal-handler): likewise; its frames are gone afterwards
 	crit_unwind(own.unwinder, &own.maps, &in_handler, &interrupted_chain);
 }
 
