@@ -9,6 +9,12 @@
 
 static int append(struct crit_last_waits *waits, const struct crit_last_wait *row)
 {
+	if (waits->count == CRIT_LAST_WAITS_MAX) {
+		crit_last_waits_fini(waits);
+		waits->is_beyond = true;
+	}
+	if (waits->is_beyond)
+		return 0;
 	if (crit_array_grow(&waits->rows, &waits->capacity, waits->count + 1, sizeof(*waits->rows)))
 		return -ENOMEM;
 	waits->rows[waits->count++] = *row;

@@ -6,6 +6,7 @@
 #include "analysis/account/engine.h"
 #include "analysis/schema/block_results.h"
 
+#define CRIT_LAST_WAITS_MAX 32768u /* rows; nobody reads where so many threads stand */
 #define CRIT_LAST_BLOCK_PARTS 20 /* what follows it is shorter than one of so many of it */
 
 struct crit_call_paths;
@@ -31,6 +32,7 @@ static inline void crit_last_block_note(struct crit_last_block *last,
 struct crit_last_waits { /* zeroed: empty; of threads as the model numbers them */
 	struct crit_last_wait *rows;
 	size_t count, capacity;
+	bool is_beyond; /* there were more than that, and are none now */
 };
 
 /*

@@ -70,7 +70,7 @@ struct crit_block_results {
 	size_t cell_count;
 	struct crit_block_path *paths;
 	size_t path_count;
-	struct crit_last_wait *last_waits; /* sorted by thread, at most one of each */
+	struct crit_last_wait *last_waits; /* sorted by thread, at most one of each; none of many */
 	size_t last_wait_count;
 	uint64_t captures;
 	uint64_t untold_count,

@@ -210,7 +210,7 @@ static void end_own(void)
 /* Bytes of stack that reach up to main's callers. */
 static size_t stack_bytes(uint64_t sp)
 {
-	// NOLINTNEXTLINE(bugprone-signal-handler): raised by the thread itself, in the middle of nothing
+	// NOLINTNEXTLINE(bugprone-signal-handler): the thread itself raises the signal
 	const uint64_t top = (uint64_t)getauxval(AT_RANDOM); /* above all frames */
 
 	return top > sp && top - sp < CRIT_UNWIND_STACK_BYTES_MAX ? top - sp

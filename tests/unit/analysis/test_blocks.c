@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads blocked for known times in known system calls: what each cell has, in closed form.
+#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include "analysis/samples/last_waits.h"
 #include "core/abi/abi_blocked.h"
 #include "tests/lib/analysed.h"
 #include "tests/lib/check.h"
@@ -281,6 +283,24 @@ static void check_last_waits(void)
 	crit_results_destroy(r);
 }
 
+/* Of more threads than anybody reads of no row is kept. */
+static void check_many_waits(void)
+{
+	const struct crit_model model = { .thread_count = CRIT_LAST_WAITS_MAX + 2 };
+	struct crit_last_waits waits = { 0 };
+	struct crit_last_wait row = { 0 };
+
+	for (; row.thread < CRIT_LAST_WAITS_MAX; row.thread++)
+		CHECK_INT_EQ(crit_last_waits_add(&waits, &model, &row), 0);
+	CHECK_UINT_EQ(waits.count, CRIT_LAST_WAITS_MAX);
+	for (; row.thread < model.thread_count; row.thread++) {
+		CHECK_INT_EQ(crit_last_waits_add(&waits, &model, &row), 0);
+		CHECK_UINT_EQ(waits.count, 0);
+	}
+	CHECK_INT_EQ(crit_last_waits_add(&waits, &model, &row), -EPROTO);
+	crit_last_waits_fini(&waits);
+}
+
 int main(void)
 {
 	check_calls();
@@ -288,5 +308,6 @@ int main(void)
 	check_window();
 	check_captures();
 	check_last_waits();
+	check_many_waits();
 	return check_done();
 }
