@@ -8,8 +8,8 @@ set -euo pipefail
 build=(build-essential clang llvm libbpf-dev libelf-dev libdw-dev libjansson-dev zlib1g-dev
 	libisal-dev libseccomp-dev libcap-dev libcap2-bin openmpi-bin libopenmpi-dev mpich
 	libmpich-dev libomp-dev libgmp-dev libopen-trace-format2-dev pkg-config cmake ninja-build python3 util-linux)
-# What the tests and the benches need besides.
-check=(procps bpftrace shellcheck codespell clang-format clang-tidy cppcheck mandoc libclang-rt-dev
+# What the tests and the benches need besides; libc6-dbg names the C library's own functions, as that of pthread_join.
+check=(libc6-dbg procps bpftrace shellcheck codespell clang-format clang-tidy cppcheck mandoc libclang-rt-dev
 	gfortran iproute2 libslurm-dev hpcc pbzip2 otf2-tools python3-otf2 python3-six)
 # What make accept needs besides: a Slurm, a viewer of traces, with all of Qt behind it, programs of other people,
 # another kernel's machine, and a server with clients.
